@@ -1,0 +1,180 @@
+"""Log-space running products: any n that an int64 holds, and whole curves k = 1..K in O(K).
+
+q = C(n-r, k) / C(n, k) is a quotient of two products of integers, prod (n-M-j) over prod (n-j) for j < m, with
+m = min(r, k) and M = max(r, k). Each is kept as a binary exponent and a double-double mantissa; a factor is an integer
+below 2^63 and so an exact double-double. 1 - k/i is never formed: it would lose the digits that small values live on.
+
+Error, with u = 2^-53: a product of m factors makes m multiplications of 7 u^2 each, two products and one quotient of 15 u^2
+give (14 m + 15) u^2 up to terms in u^3 and m^2 u^4, which for m <= `MAX_TERMS` are far below u^2; so under (14 m + 32) u^2.
+Taking out powers of two is exact.
+
+A row ends early once q is below 2^floor, because its form is then decided whatever follows (every factor is at most 1).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fastpassk.errors import FastpasskError
+from fastpassk.kernels import rounding
+from fastpassk.kernels._jit import helper, kernel
+from fastpassk.kernels.integers import PASS_AT_K, quotient
+from fastpassk.kernels.rounding import U2, divide, multiply, quick_sum
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAX_TERMS = 1 << 28  # of one row: some seconds
+STRIDE = 1 << 20  # terms of one call of the kernel, so that an interrupt is heard between calls
+FLOORS = (rounding.ONE - 8, rounding.ZERO - 8)  # by form: below, 1 - q is 1.0 and q is 0.0
+LEAST = -1300  # the floor where q itself is wanted: far enough below 2^-1075 to be nothing in a sum
+
+
+class Ratios(NamedTuple):
+    """q = (high + low) 2^exponent with relative error at most `bound`; arrays of one shape. high is 0, or in (1/4, 4)."""
+
+    high: NDArray[np.float64]
+    low: NDArray[np.float64]
+    exponent: NDArray[np.int64]
+    bound: NDArray[np.float64]
+
+
+def running(form: int, n: NDArray[np.int64], c: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return correctly rounded values of valid rows; NaN where k > n. int64 arrays of shape (rows,).
+
+    Args:
+        form: 0 for pass@k, 1 for pass^k.
+        n, c, k: n >= 1, 0 <= c <= n, k >= 1; min(c, k) terms a row (pass^k: min(n - c, k)), fewer when decided early.
+
+    Raises:
+        FastpasskError: a row would need more than `MAX_TERMS` terms.
+    """
+    removed = c if form == PASS_AT_K else n - c
+    return _finished(form, n, removed, k, ratios(n, removed, k, FLOORS[form]))
+
+
+def ratios(n: NDArray[np.int64], removed: NDArray[np.int64], k: NDArray[np.int64], floor: int = LEAST) -> Ratios:
+    """Return q row by row; a row found to be below 2^floor carries some value below 2^floor.
+
+    Args:
+        n, removed, k: int64 of shape (rows,), n >= 1, 0 <= removed <= n, k >= 1.
+        floor: binary exponent below which a row may stop early.
+
+    Raises:
+        FastpasskError: a row would need more than `MAX_TERMS` terms.
+    """
+    _refuse_endless(n, removed, k, floor)
+    high, low, exponent = np.empty(n.size), np.empty(n.size), np.empty(n.size, np.int64)
+    state, row = np.zeros(6), 0
+    while row < n.size:
+        row = int(_walk(n, removed, k, floor, row, STRIDE, state, high, low, exponent))
+    return Ratios(high, low, exponent, _bound(np.minimum(removed, k)))
+
+
+def running_curve(form: int, n: int, c: int, last: int) -> NDArray[np.float64]:
+    """Return the correctly rounded values at k = 1..last of one row, from one walk of `last` factors.
+
+    Args:
+        form: 0 for pass@k, 1 for pass^k.
+        n, c, last: 1 <= last <= n <= 2^63 - 1, 0 <= c <= n.
+    """
+    removed = c if form == PASS_AT_K else n - c
+    high, low, exponent = np.empty(last), np.empty(last), np.empty(last, np.int64)
+    state = np.zeros(5)
+    for first in range(0, last, STRIDE):
+        _walk_curve(n, removed, first, state, *(a[first : first + STRIDE] for a in (high, low, exponent)))
+    k = np.arange(1, last + 1)
+    found = Ratios(high, low, exponent, _bound(k))
+    return _finished(form, np.full(last, n), np.full(last, removed), k, found)
+
+
+@kernel(writes=4)
+def _walk(n, removed, k, floor, row, budget, state, high, low, exponent):  # type: ignore[no-untyped-def]
+    """Walk rows from `row` on for some `budget` terms; return the next row, its unfinished products being in `state`."""
+    while row < n.size and budget > 0:
+        short, far = min(removed[row], k[row]), n[row] - max(removed[row], k[row])
+        over_high, over_low, under_high, under_low, size = state[0], state[1], state[2], state[3], state[4]
+        j = np.int64(state[5])
+        if j == 0:
+            over_high, under_high = 1.0, 1.0
+        if far < short:
+            over_high, j = 0.0, short
+        while j < short and budget > 0:
+            over_high, over_low, up = _times(over_high, over_low, far - j)
+            under_high, under_low, down = _times(under_high, under_low, n[row] - j)
+            size += up - down
+            j, budget = j + 1, budget - 1
+            if size < floor - 1:  # the mantissas are in [1/2, 1], their quotient at most 2
+                short = j
+        if j < short:
+            state[0], state[1], state[2], state[3], state[4] = over_high, over_low, under_high, under_low, size
+            state[5] = j
+            return row
+        high[row], low[row] = divide(over_high, over_low, under_high, under_low)
+        exponent[row] = np.int64(size)
+        state[:] = 0.0
+        row, budget = row + 1, budget - 1
+    return row
+
+
+@kernel(writes=4)
+def _walk_curve(n, removed, first, state, high, low, exponent):  # type: ignore[no-untyped-def]
+    """Continue a curve from k = first + 1; `state` carries the products."""
+    over_high, over_low, under_high, under_low, size = state[0], state[1], state[2], state[3], state[4]
+    if first == 0:
+        over_high, under_high = 1.0, 1.0
+    for i in range(high.size):
+        j = first + i
+        if n - removed > j:
+            over_high, over_low, up = _times(over_high, over_low, n - removed - j)
+            under_high, under_low, down = _times(under_high, under_low, n - j)
+            size += up - down
+        else:
+            over_high, over_low = 0.0, 0.0
+        if removed == 0:
+            high[i], low[i], exponent[i] = 1.0, 0.0, 0
+        else:
+            high[i], low[i] = divide(over_high, over_low, under_high, under_low)
+            exponent[i] = np.int64(size)
+    state[0], state[1], state[2], state[3], state[4] = over_high, over_low, under_high, under_low, size
+
+
+@helper
+def _times(high, low, factor):  # type: ignore[no-untyped-def]
+    """Multiply by a positive int64; return the mantissa with high in [1/2, 1] and the power of two taken out."""
+    upper, lower = quick_sum(float(factor >> 32) * 4294967296.0, float(factor & 4294967295))
+    high, low = multiply(high, low, upper, lower)
+    high, power = math.frexp(high)
+    return high, math.ldexp(low, -power), power
+
+
+def _bound(terms: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the proven relative error of q after that many terms."""
+    return (14.0 * terms + 32.0) * U2
+
+
+def _finished(
+    form: int, n: NDArray[np.int64], removed: NDArray[np.int64], k: NDArray[np.int64], found: Ratios
+) -> NDArray[np.float64]:
+    """Round, finish open rows with exact integers, and write NaN where k > n."""
+    values, open_ = rounding.rounded(form, *found)
+    for i in np.flatnonzero(open_ & (k <= n)):
+        values[i] = quotient(form, int(n[i]), int(removed[i]), int(k[i]))[0]
+    values[k > n] = np.nan
+    return values
+
+
+def _refuse_endless(n: NDArray[np.int64], removed: NDArray[np.int64], k: NDArray[np.int64], floor: int) -> None:
+    """Refuse a row of too many terms. A factor is at most 1 - M/n, so 0.7 |floor| n / M of them bring q below 2^floor."""
+    long = np.maximum(removed, k).astype(np.float64)
+    terms = np.minimum(np.minimum(removed, k), 0.7 * abs(floor) * n / np.maximum(long, 1.0))
+    terms[(k > n) | (n - removed < k)] = 0
+    if n.size and terms.max() > MAX_TERMS:
+        i = int(terms.argmax())
+        raise FastpasskError(
+            f"n={n[i]}, k={k[i]}, with {removed[i]} samples left out, needs some {int(terms[i])} factors "
+            f"(allowed: {MAX_TERMS}); lower k or n"
+        )

@@ -1,0 +1,1 @@
+"""What results look like to people: text tables, and later charts and reports. Frames in, text out."""

@@ -1,0 +1,47 @@
+"""How a frame was made: kept beside it, not in it, so that results from any split or encoding are equal bytes.
+
+A frame that the user has transformed is another frame and has no provenance.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from typing import TYPE_CHECKING
+
+from fastpassk._version import __version__
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FORMAT = 1  # the version of the layout of frames and their metadata
+
+_kept: dict[int, dict[str, object]] = {}
+
+
+def remember(frame: pl.DataFrame, kind: str, **facts: object) -> pl.DataFrame:
+    """Keep `facts` as the provenance of `frame` for as long as it lives, and return the frame."""
+    _kept[id(frame)] = {"fastpassk": __version__, "format": FORMAT, "frame": kind, **facts}
+    weakref.finalize(frame, _kept.pop, id(frame), None)
+    return frame
+
+
+def provenance(frame: pl.DataFrame) -> dict[str, object] | None:
+    """Return the settings that made a frame which this library returned; None for any other frame.
+
+    Parameters
+    ----------
+    frame
+        A frame from `count`, `tally`, `score`, `curve` or `merge`.
+
+    Returns
+    -------
+    Version, kind of frame, options and a hash of the sorted integers behind it; no clock and no path.
+    """
+    facts = _kept.get(id(frame))
+    return dict(facts) if facts is not None else None
+
+
+def digest(frame: pl.DataFrame) -> str:
+    """Return the SHA-256 of a sorted frame of texts and integers, independent of how it was stored."""
+    return hashlib.sha256(frame.write_csv().encode()).hexdigest()

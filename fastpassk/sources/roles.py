@@ -1,0 +1,141 @@
+"""Which column of one table plays which role, and which columns identify the experiment.
+
+What the caller names goes first; the rest is found by the aliases of `schema.names`. Each table is resolved by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fastpassk.errors import UsageError, hint, listing
+from fastpassk.schema.frames import kind_of, need
+from fastpassk.schema.names import IDENTITY, ROLES, candidates, find, require
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+REQUIRED = {
+    "samples": ("problem", "passed"),
+    "counts": ("problem", "n", "c"),
+    "tally": ("n", "c", "problems"),
+    "triples": ("n", "c", "k"),
+    "scores": ("k", "score"),
+}
+OPTIONAL = {"samples": ("attempt", "reason", "stopped"), "counts": ("stopped",), "scores": ("problem", "n", "c", "metric")}
+YIELDING = ("attempt", "reason", "stopped", "metric")  # roles that a column gives up when `by` names it
+RESERVED = frozenset(
+    ("problem", "n", "c", "k", "metric", "score", "outcome", "bad", "raw", "problems", "estimate", "std_error", "low",
+     "high", "undefined", "n_min", "n_max")
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of one table are: its kind, role to column, name of an identity column to column."""
+
+    kind: str
+    columns: dict[str, str]
+    identity: dict[str, str]
+    temperature: str | None = None  # the column that is written as a number
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the caller says of names."""
+
+    named: Mapping[str, str]  # role to column
+    by: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    meta: tuple[str, ...] = ()
+
+
+def resolve(columns: Iterable[str], names: Names, identity: list[str] | None = None) -> Roles:
+    """Find the roles of one table.
+
+    Parameters
+    ----------
+    columns
+        The table's columns, those of its folders included.
+    names
+        What the caller names.
+    identity
+        The identity columns that a counts file of ours lists, or None.
+
+    Raises
+    ------
+    UsageError
+        A named column does not exist, two columns may play a role, or a needed role has no column.
+    """
+    columns = list(columns)
+    for column in names.named.values():
+        require(column, columns)
+    kind = _kind(columns, names)
+    taken = set(names.named.values())
+    if identity is None:
+        found = _identity(columns, names, taken)
+    else:
+        found = {name: require(name, columns) for name in identity}
+    roles = _roles(kind, columns, names, set(found.values()))
+    extras = _extras(columns, names, found, roles)
+    roles = {role: column for role, column in roles.items() if role not in YIELDING or column not in extras.values()}
+    temperature = found.get("temperature")
+    outputs = {(column if column in names.by else role): column for role, column in found.items()} | extras
+    _refuse_reserved(kind, outputs)
+    return Roles(kind, roles, outputs, temperature)
+
+
+def _kind(columns: list[str], names: Names) -> str:
+    named = set(names.named)
+    if named & {"passed", "attempt"}:
+        if named & {"n", "c"}:
+            raise UsageError("passed= and attempt= are for samples, n= and c= for counts; name one kind")
+        return "samples"
+    free = [column for column in columns if column not in names.by]
+    return kind_of({role for role in ROLES if candidates(role, free)} | named)
+
+
+def _identity(columns: list[str], names: Names, taken: set[str]) -> dict[str, str]:
+    """Map each identity role that the table has to its column."""
+    found = {}
+    for role in IDENTITY:
+        options = [column for column in candidates(role, columns) if column not in taken]
+        settled = [column for column in options if column in names.by]
+        column = role if role in names.assumed else find(role, settled[:1] or options)
+        if column is not None:
+            found[role] = column
+    return found | {name: name for name in names.assumed if name not in found}
+
+
+def _roles(kind: str, columns: list[str], names: Names, identity: set[str]) -> dict[str, str]:
+    roles = {}
+    for role in (*REQUIRED[kind], *OPTIONAL.get(kind, ())):
+        own = [column for column in columns if column not in identity]
+        free = [column for column in own if column not in names.by]
+        column = names.named.get(role) or find(role, free) or find(role, own)
+        if column is not None:
+            roles[role] = column
+    need(roles, REQUIRED[kind], columns)
+    return roles
+
+
+def _extras(columns: list[str], names: Names, found: dict[str, str], roles: dict[str, str]) -> dict[str, str]:
+    """Map what `by` names beyond the recognised identity to columns."""
+    extras = {}
+    for name in names.by:
+        if name in found or name in found.values():
+            continue
+        if name in columns or name in names.meta:
+            extras[name] = name
+        elif name in YIELDING and name in roles:
+            extras[name] = roles[name]
+        else:
+            there = list(dict.fromkeys([*columns, *found, *names.meta]))
+            raise UsageError(f"by names {name!r}, which is no column; there are {listing(there, 12)}{hint(name, there)}")
+    return extras
+
+
+def _refuse_reserved(kind: str, outputs: dict[str, str]) -> None:
+    for name in outputs:
+        if kind != "triples" and name in RESERVED - {"metric"}:
+            raise UsageError(f"by names {name!r}, which the result needs for itself; rename that column")

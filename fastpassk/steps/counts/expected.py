@@ -1,0 +1,123 @@
+"""The problem set is part of the experiment: what must be there, and what all groups share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from fastpassk.errors import FastpasskError, UsageError, listing, tell
+from fastpassk.schema.frames import describe
+from fastpassk.schema.policies import parse_missing
+from fastpassk.sources import problem_names
+
+if TYPE_CHECKING:
+    from fastpassk.schema.options import Settings
+
+
+def complete(frame: pl.DataFrame, by: list[str], settings: Settings) -> pl.DataFrame:
+    """Hold counts against `problems` and `expect_n`, and treat what is absent by `missing`.
+
+    Parameters
+    ----------
+    frame
+        Counts keyed by `by` and problem.
+    by
+        The columns that make a group.
+    settings
+        `problems`, `expect_n` and `missing` are used.
+    """
+    if settings.problems is None and settings.expect_n is None:
+        return frame
+    names = None if settings.problems is None else problem_names(settings.problems)
+    if names is not None:
+        _refuse_unlisted(frame, names)
+    full = _against(frame, by, names, settings.expect_n)
+    if settings.expect_n is not None:
+        _refuse_surplus(full, by, settings.expect_n)
+    short = full.filter(pl.col("n") < pl.col("expected"))
+    if not short.height:
+        return frame
+    rule = _rule(short, by, settings)
+    filled = pl.max_horizontal("n", "expected") if rule == "fail" else pl.col("n")
+    return full.with_columns(n=filled).filter(pl.col("n") > 0).select(frame.columns)
+
+
+def shared(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Keep the problems that every group has, and say how many that leaves."""
+    groups = frame.select(by).n_unique()
+    everywhere = frame.group_by("problem").agg(pl.len()).filter(pl.col("len") == groups)
+    total = frame["problem"].n_unique()
+    if not everywhere.height:
+        raise FastpasskError(f"common=True leaves nothing: none of {total} problems is in all {groups} groups")
+    if everywhere.height < total:
+        tell(f"common: {everywhere.height} of {total} problems are in all {groups} groups; the others were left out")
+    return frame.join(everywhere, on="problem", how="semi")
+
+
+def tell_problem_sets(frame: pl.DataFrame, by: list[str]) -> None:
+    """Say so when groups of one benchmark were run on different problems: their curves do not compare.
+
+    Sets are compared by size and by the wrapping sum of a hash of the names, which needs no sorting and is the same
+    for any order.
+    """
+    scope = [name for name in by if name in ("benchmark", "subset", "language")]
+    sets = frame.group_by(by).agg(pl.len(), pl.col("problem").hash(0).sum().alias("sum"))
+    kinds = sets.select(*scope, "len", "sum").unique().group_by(scope or pl.lit(0).alias("all")).len()
+    if (kinds["len"] <= 1).all():
+        return
+    sizes = sets.sort(["len", *by], nulls_last=True)
+    small, large = sizes.row(0, named=True), sizes.row(-1, named=True)
+    few, many = ({name: row[name] for name in by} for row in (small, large))
+    tell(
+        f"groups were run on different problems, from {small['len']} ({describe(few)}) to {large['len']} "
+        f"({describe(many)}); common=True (--common) keeps the shared ones"
+    )
+
+
+def _refuse_unlisted(frame: pl.DataFrame, names: pl.Series) -> None:
+    extra = frame["problem"].unique().filter(~frame["problem"].unique().is_in(names.implode())).sort()
+    if len(extra):
+        raise FastpasskError(
+            f"{len(extra)} problems are not in the list of problems ({listing(extra.to_list())}); "
+            "the list must name all, or keep the listed rows with where="
+        )
+
+
+def _against(frame: pl.DataFrame, by: list[str], names: pl.Series | None, expect_n: int | None) -> pl.DataFrame:
+    """Return counts with a row for each listed problem (n = 0 where absent) and what was expected of it."""
+    groups = frame.group_by(by).agg(_usual_n() if expect_n is None else pl.lit(expect_n, pl.Int64).alias("expected"))
+    if names is None:
+        return frame.join(groups, on=by, nulls_equal=True)
+    grid = groups.join(names.alias("problem").to_frame(), how="cross")
+    full = grid.join(frame, on=[*by, "problem"], how="left", nulls_equal=True)
+    return full.with_columns(pl.col("n", "c").fill_null(0))
+
+
+def _usual_n() -> pl.Expr:
+    """Return the group's most frequent n; of several, the largest, so that nothing absent is overlooked."""
+    return pl.col("n").mode().max().alias("expected")
+
+
+def _refuse_surplus(full: pl.DataFrame, by: list[str], expect_n: int) -> None:
+    over = full.filter(pl.col("n") > expect_n).sort([*by, "problem"], nulls_last=True)
+    if over.height:
+        raise FastpasskError(
+            f"{over.height} problems have more than expect_n={expect_n} samples, first "
+            f"{describe(over.select(*by, 'problem').row(0, named=True))} with {over['n'][0]}; read twice?"
+        )
+
+
+def _rule(short: pl.DataFrame, by: list[str], settings: Settings) -> str:
+    """Return the rule for absent samples (they have no reason), having said or refused what is absent."""
+    rule = parse_missing(settings.missing)[""]
+    absent = int((short["expected"] - short["n"]).sum())
+    gone = short.filter(pl.col("n") == 0).height
+    first = describe(short.sort([*by, "problem"], nulls_last=True).select(*by, "problem").row(0, named=True))
+    fact = f"{absent} expected samples are absent in {short.height} problems, {gone} of them absent as a whole"
+    if rule == "error":
+        raise FastpasskError(f"{fact}, first {first}; say what they are: missing='fail' or 'drop' (--missing)")
+    if rule == "harness":
+        raise UsageError("missing='harness' needs a format with a rule of its own; allowed here: error, fail, drop")
+    tell(f"missing={rule}: {fact}; {'they count as failures' if rule == 'fail' else 'they were left out'}")
+    return rule

@@ -1,0 +1,78 @@
+"""The points of one group's curve, from its tally: estimates, errors, and how many problems have too few samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from fastpassk.metrics.means import mean_and_error
+from fastpassk.metrics.stopping import effective, limits
+from fastpassk.schema.frames import CURVES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from fastpassk.metrics.records import Metric
+
+    Integers = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+Point = tuple[int, float, float, int]  # k, estimate, standard error (NaN where there is none), undefined
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The tally of one group: int64 arrays of one length, and the rule by which sampling stopped."""
+
+    n: Integers
+    c: Integers
+    problems: Integers
+    stopped: int | None = None
+
+    @property
+    def limits(self) -> Integers:
+        """The largest k at which each cell is defined."""
+        return limits(self.n, self.c, self.stopped)
+
+
+def points(metric: Metric, cells: Cells, ks: list[int], *, available: bool) -> Iterator[Point]:
+    """Yield the point at each k.
+
+    Parameters
+    ----------
+    metric
+        What to average.
+    cells
+        The tally of one group.
+    ks
+        The k, ascending.
+    available
+        Where some problems have n < k, take the mean over the others; else the point is NaN.
+    """
+    limit = cells.limits
+    regular = [k for k in ks if k <= limit.min()] if cells.stopped is None else []
+    if regular:
+        means, errors = mean_and_error(metric, cells.n, cells.c, cells.problems, np.array(regular, np.int64))
+        yield from ((k, float(mean), float(error), 0) for k, mean, error in zip(regular, means, errors, strict=True))
+    for k in ks[len(regular) :]:
+        yield _irregular(metric, cells, limit, k, available=available)
+
+
+def framed(rows: Iterable[tuple[Any, ...]], like: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Build the Curves frame from rows that hold its columns in order: sorted, and null where a number is undefined."""
+    schema = {name: like.schema[name] for name in by} | {one.name: getattr(pl, one.dtype) for one in CURVES.columns}
+    frame = pl.DataFrame(list(rows), schema, orient="row").with_columns(pl.col("estimate", "std_error").fill_nan(None))
+    return frame.sort(*by, "metric", "k", nulls_last=True)
+
+
+def _irregular(metric: Metric, cells: Cells, limit: Integers, k: int, *, available: bool) -> Point:
+    """Return the point at a k for which some problems are short, or which stopped sampling rewrites."""
+    defined = limit >= k
+    undefined = int(cells.problems[~defined].sum())
+    if not defined.any() or (undefined and not available):
+        return k, np.nan, np.nan, undefined
+    n, c = effective(cells.n[defined], cells.c[defined], k, cells.stopped)
+    mean, error = mean_and_error(metric, n, c, cells.problems[defined], np.array([k], np.int64))
+    return k, float(mean[0]), float(error[0]), undefined

@@ -1,0 +1,174 @@
+"""What a file is: its format and compression, by suffix first and by content when the suffix says nothing.
+
+Two suffixes never decide alone: `.arrow` may hold the file or the stream form, and `.json` an array of records, one
+object a line, or a harness' own document.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from fastpassk.errors import FastpasskError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SUFFIXES = {
+    ".parquet": "parquet", ".pq": "parquet", ".parq": "parquet",
+    ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow", ".arrows": "arrow-stream",
+    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
+    ".jsonl": "ndjson", ".ndjson": "ndjson", ".json": "json",
+}  # fmt: skip
+FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
+FOREIGN = (".bz2", ".xz", ".zip", ".lz4", ".7z")
+
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+HEAD = 1 << 16  # bytes that are looked at to tell a format
+
+
+@dataclass(frozen=True)
+class File:
+    """One input file: where it is, how it is encoded, what its folders say."""
+
+    path: Path
+    name: str  # as the caller wrote it, for messages
+    format: str  # one of FORMATS
+    compression: str | None = None  # "gzip", "zstd" or None
+    partition: tuple[tuple[str, str], ...] = ()  # hive keys of its folders, as text
+
+
+def known(name: str) -> bool:
+    """Tell whether the suffix of a file name is one that is read."""
+    return _split(name)[0] is not None
+
+
+def identify(path: Path, name: str, format: str = "auto", partition: tuple[tuple[str, str], ...] = ()) -> File:
+    """Tell the format and compression of one file.
+
+    Raises
+    ------
+    FastpasskError
+        The file is empty, cannot be opened, or is of a kind that is not read.
+    """
+    by_suffix, packed = _split(name if name != "standard input" else "")
+    with _refusals(name):
+        magic = _start(path, None)
+        packed = packed or _magic_of_packing(magic)
+        head = _start(path, packed) if packed else magic
+    if not head.strip():
+        raise FastpasskError(f"{name} is empty")
+    kind = format if format != "auto" else by_suffix or _by_content(head, name)
+    kind = _settle(kind, head, name)
+    if packed and kind in ("parquet", "arrow", "arrow-stream"):
+        raise FastpasskError(f"{name} is {kind} inside {packed}; decompress it first, {kind} packs its columns itself")
+    return File(path, name, kind, packed, partition)
+
+
+def open_bytes(file: File) -> BinaryIO:
+    """Open a file for reading its decompressed bytes."""
+    return _open(file.path, file.compression)
+
+
+def separator_of(file: File) -> str:
+    """Return the character that parts the fields of a CSV or TSV file, told by its header line."""
+    if file.format == "tsv":
+        return "\t"
+    with open_bytes(file) as stream:
+        header = stream.readline(HEAD).decode(errors="replace")
+    if "," in header:
+        return ","
+    return next((sign for sign in ("\t", ";") if sign in header), ",")
+
+
+def _split(name: str) -> tuple[str | None, str | None]:
+    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
+    packed = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    inner = suffixes[:-1] if packed else suffixes
+    return (SUFFIXES.get(inner[-1]) if inner else None), packed
+
+
+def _magic_of_packing(magic: bytes) -> str | None:
+    if magic.startswith(GZIP):
+        return "gzip"
+    return "zstd" if magic.startswith(ZSTD) else None
+
+
+def _start(path: Path, packed: str | None) -> bytes:
+    with _open(path, packed) as stream:
+        return stream.read(HEAD)
+
+
+def _open(path: Path, packed: str | None) -> BinaryIO:
+    if packed == "gzip":
+        return cast("BinaryIO", gzip.open(path, "rb"))
+    if packed == "zstd":
+        import pyarrow as pa
+
+        return cast("BinaryIO", io.BufferedReader(pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")))
+    return path.open("rb")
+
+
+def _by_content(head: bytes, name: str) -> str:
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+        return "arrow"
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text[:1] in (b"{", b"["):
+        return "json"
+    if b"\0" in head or Path(name).suffix.lower() in FOREIGN:
+        raise FastpasskError(f"{name} is of no format that is read ({', '.join(FORMATS)}; gzip and zstd unpacked)")
+    header = head.splitlines()[0]
+    return "tsv" if b"\t" in header and b"," not in header else "csv"
+
+
+def _settle(kind: str, head: bytes, name: str) -> str:
+    """Let the content decide where one suffix stands for several forms."""
+    if kind.startswith("arrow"):
+        return "arrow" if head.startswith(b"ARROW1") else "arrow-stream"
+    if kind == "parquet" and not head.startswith(b"PAR1"):
+        raise FastpasskError(f"{name} is no Parquet file: it does not begin with PAR1; is it cut off or renamed?")
+    if kind != "json":
+        return kind
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith(b"["):
+        return "json"
+    if text.startswith(b"{") and _one_object_a_line(text):
+        return "ndjson"
+    raise FastpasskError(
+        f"{name} is one JSON document, as evaluation harnesses write it; no importer for it is there yet. Give one"
+        " object a line (NDJSON), a JSON array of records, or a table"
+    )
+
+
+def _one_object_a_line(text: bytes) -> bool:
+    first, newline, rest = text.partition(b"\n")
+    if not newline:
+        return len(text) >= HEAD // 2 and not text.rstrip().endswith(b"}")
+    try:
+        whole = isinstance(json.loads(first), dict)
+    except ValueError:
+        return False
+    return whole and rest.lstrip()[:1] == b"{"
+
+
+class _refusals:  # noqa: N801 - reads as a statement
+    """Turn what the operating system or a decompressor says into one line that names the file."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __enter__(self) -> Iterator[None] | None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, PermissionError):
+            raise FastpasskError(f"{self.name} may not be read: permission denied") from error
+        if isinstance(error, (OSError, EOFError)):
+            raise FastpasskError(f"{self.name} cannot be read: {error}") from error

@@ -1,0 +1,157 @@
+"""Which files a source means: a path, a glob, a directory (flat or hive), standard input, or a list of those.
+
+The order is that of the names, so that a listing of the file system never shows in a result. Folder names such as
+`model=a` are columns; their values stay text (`001` is not 1).
+"""
+
+from __future__ import annotations
+
+import atexit
+import glob
+import os
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from fastpassk.errors import FastpasskError, UsageError, hint, listing, tell
+from fastpassk.storage.detect import SUFFIXES, File, identify, known
+from fastpassk.storage.prints import fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+STANDARD_INPUT = "-"
+URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+://")
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+
+def expand(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], format: str = "auto") -> list[File]:
+    """List the files that a source means, each with its format.
+
+    Parameters
+    ----------
+    source
+        A path, a glob, a directory, `"-"` for standard input, or a list of those. A path that exists is taken as it
+        is, whatever characters it holds. In directories, names that begin with a dot or an underscore and files
+        of unknown suffix are left out.
+    format
+        `"auto"`, or one of `FORMATS` for all the files.
+
+    Returns
+    -------
+    The files, sorted within each item; the items stay in the order given.
+
+    Raises
+    ------
+    FastpasskError
+        Nothing is there, or a file cannot be opened or told.
+    UsageError
+        A URL, or the same file twice.
+
+    Warns
+    -----
+    FastpasskWarning
+        Two files hold the same bytes under different names.
+    """
+    items = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    if not items:
+        raise UsageError("the source is an empty list; give at least one file")
+    files = [file for item in items for file in _expand_one(os.fspath(item), format)]
+    _refuse_repeats(files)
+    _warn_of_copies(files)
+    return files
+
+
+def _expand_one(text: str, format: str) -> list[File]:
+    if URL.match(text):
+        raise UsageError(f"{text}: remote sources are not read yet; download it, or open it with Polars and pass the frame")
+    if text == STANDARD_INPUT:
+        return [identify(_spooled(), "standard input", format)]
+    names = _names(text)
+    return [identify(Path(name), name, format, _partition(name)) for name in names]
+
+
+def _names(text: str) -> list[str]:
+    path = Path(text)
+    if path.is_dir():
+        return _walk(path)
+    if path.exists():
+        return [str(path)]
+    if not glob.has_magic(text):
+        near = os.listdir(path.parent) if path.parent.is_dir() else []  # noqa: PTH208 - the names alone are wanted
+        raise FastpasskError(f"there is no file {text}{hint(path.name, near)}")
+    found = sorted(match for match in glob.glob(text, recursive=True) if not _hidden(Path(match).name))  # noqa: PTH207
+    names = [name for match in found for name in (_walk(Path(match)) if Path(match).is_dir() else [str(Path(match))])]
+    if not names:
+        raise FastpasskError(f"no file matches {text}")
+    return list(dict.fromkeys(names))  # `**` meets a folder and its files
+
+
+def _walk(folder: Path) -> list[str]:
+    seen = list(_files_under(folder, set()))
+    names = [name for name in seen if known(name)]
+    if names:
+        return names
+    passed_over = f"; left out: {listing(Path(name).name for name in seen)}" if seen else ""
+    raise FastpasskError(f"no result files in {folder} (looked for {' '.join(SUFFIXES)}){passed_over}")
+
+
+def _files_under(folder: Path, above: set[str]) -> Iterator[str]:
+    real = os.path.realpath(folder)
+    if real in above:  # a link back to a folder above it
+        return
+    try:
+        entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
+    except PermissionError as error:
+        raise FastpasskError(f"{folder} may not be read: permission denied") from error
+    for entry in entries:
+        if _hidden(entry.name):
+            continue
+        if entry.is_dir():
+            yield from _files_under(entry, above | {real})
+        elif entry.is_file():
+            yield str(entry)
+
+
+def _hidden(name: str) -> bool:
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+def _partition(name: str) -> tuple[tuple[str, str], ...]:
+    pairs = (part.partition("=") for part in Path(name).parts[:-1])
+    return tuple((unquote(key), unquote(value)) for key, sign, value in pairs if key and sign and value != NO_VALUE)
+
+
+def _spooled() -> Path:
+    """Copy standard input to a file, since the readers need to look twice."""
+    handle, name = tempfile.mkstemp(prefix="fastpassk-", suffix=".input")
+    atexit.register(Path(name).unlink, missing_ok=True)
+    with os.fdopen(handle, "wb") as out:
+        shutil.copyfileobj(sys.stdin.buffer, out)
+    return Path(name)
+
+
+def _refuse_repeats(files: list[File]) -> None:
+    first: dict[str, str] = {}
+    for file in files:
+        real = os.path.realpath(file.path)
+        if real in first:
+            raise UsageError(f"{file.name} is the same file as {first[real]}; give each file once")
+        first[real] = file.name
+
+
+def _warn_of_copies(files: list[File]) -> None:
+    """Fingerprints are taken only of files of one size under the same folder keys."""
+    groups: dict[object, list[File]] = {}
+    for file in files:
+        groups.setdefault((file.path.stat().st_size, file.partition), []).append(file)
+    for group in groups.values():
+        prints: dict[str, str] = {}
+        for file in group if len(group) > 1 else ():
+            other = prints.setdefault(fingerprint(file.path), file.name)
+            if other != file.name:
+                tell(f"{file.name} holds the same bytes as {other}; its samples count twice")
