@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fastpassk.sources import Dataset, read
     from fastpassk.steps.checks import check
     from fastpassk.steps.counts import count
-    from fastpassk.steps.curves import curve
+    from fastpassk.steps.curves.curve import curve
     from fastpassk.steps.merge import merge
     from fastpassk.steps.provenance import provenance, write
     from fastpassk.steps.scores import score

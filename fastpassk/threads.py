@@ -1,8 +1,9 @@
 """The one owner of the thread pool.
 
-Kernels release the GIL and know nothing of threads; whoever has many independent chunks hands them to `run`. There is one
-pool a thread count, made when first needed. A worker that calls `run` again does the work itself, because a pool whose
-workers wait for its own workers stands still. A forked child has none of its parent's threads, so it forgets the pools.
+Kernels release the GIL and know nothing of threads; whoever has many independent chunks hands them to `run`. There is
+one pool a thread count, made when first needed. A worker that calls `run` again does the work itself, because a pool
+whose workers wait for its own workers stands still. A forked child has none of its parent's threads, so it forgets the
+pools.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ _here = threading.local()
 def thread_count() -> int:
     """Return how many threads `run` may use: FASTPASSK_THREADS, else the processors that this process may run on.
 
-    Raises:
-        UsageError: the variable is set to something that is not a whole number from 1 up.
+    Raises
+    ------
+    UsageError
+        the variable is set to something that is not a whole number from 1 up.
     """
     asked = os.environ.get(VARIABLE, "").strip()
     if not asked:
@@ -44,8 +47,8 @@ def thread_count() -> int:
 def run(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Return `[function(item) for item in items]`, in that order, computed on the pool.
 
-    Works in the calling thread when only one thread is allowed, when there is only one item, or when the caller is itself
-    a worker of the pool. The first exception of a call is raised here.
+    Works in the calling thread when only one thread is allowed, when there is only one item, or when the caller is
+    itself a worker of the pool. The first exception of a call is raised here.
     """
     work = list(items)
     count = thread_count()

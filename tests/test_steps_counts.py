@@ -58,7 +58,7 @@ def test_pooling_is_checked_for_nulls_too() -> None:
 
 
 def test_a_column_asked_for_and_absent_lists_what_exists() -> None:
-    with pytest.raises(UsageError, match=r"no column 'modle'.*problem, passed"):
+    with pytest.raises(UsageError, match=r"'modle'.*problem, passed"):
         fp.count(PLAIN, by=["modle"])
     assert fp.count(PLAIN, assume={"model": "m"})["model"].to_list() == ["m", "m"]
     with pytest.raises(UsageError, match="already has a model"):
@@ -201,9 +201,9 @@ def test_a_repeated_key_of_counts_is_refused() -> None:
         fp.count(pl.concat([COUNTS, COUNTS.head(1)]))
 
 
-@pytest.mark.parametrize("option", [{"threshold": 1}, {"attempt": "n"}, {"passed": "c"}, {"duplicates": "keep"}])
+@pytest.mark.parametrize("option", [{"threshold": 1}, {"duplicates": "keep"}])
 def test_options_of_samples_are_refused_for_counts(option: dict[str, object]) -> None:
-    with pytest.raises(UsageError, match="is for samples"):
+    with pytest.raises(UsageError, match="for samples"):
         fp.count(COUNTS, **option)  # type: ignore[arg-type]
 
 

@@ -30,14 +30,15 @@ class Work:
     Attributes
     ----------
     values
-        Takes the integer arguments by name, `out` and `threads`; returns float64, shaped as they broadcast.
+        Takes the integer arguments by name, `out` and `threads`; returns float64, shaped as they broadcast, or a
+        float when all of them are ints.
     label
         The name of an expression's column: "pass@k", whose k gives way to its number where that is one.
     width
         None for one value a row; else the number of values a row, along a last axis.
     """
 
-    values: Callable[..., NDArray[np.float64]]
+    values: Callable[..., NDArray[np.float64] | float]
     label: str
     width: int | None = None
 
@@ -75,14 +76,14 @@ def send(work: Work, given: dict[str, Any], out: Any) -> Any:
 def _numpy(work: Work, given: dict[str, Any], out: Any) -> Any:
     """Compute on scalars, sequences and NumPy arrays of any shape."""
     arrays = {name: integers(name, value) for name, value in given.items()}
+    if work.width is None and all(isinstance(array, int) for array in arrays.values()):
+        if out is not None:
+            raise FastpasskError("out is for arrays; for scalars the result is a float: leave out away")
+        return float(work.values(**arrays, out=None, threads=True))
     shape = _shape(arrays) if work.width is None else (*_shape(arrays), work.width)
-    scalar = work.width is None and all(isinstance(array, int) for array in arrays.values())
-    if out is not None and scalar:
-        raise FastpasskError("out is for arrays; for scalars the result is a float: leave out away")
     if out is not None:
         arrays = _apart(arrays, _fitting(out, shape))
-    values = work.values(**arrays, out=out, threads=True)
-    return float(values) if scalar else values
+    return work.values(**arrays, out=out, threads=True)
 
 
 def _expression(work: Work, given: dict[str, Any]) -> Any:

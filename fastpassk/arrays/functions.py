@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fastpassk.arrays.integers import Integers
     from fastpassk.metrics.records import Metric
 
+_MODERATE = 256  # factors of an exact product: some microseconds
 _STRETCH = 1 << 16  # rows that are checked at a time
 
 
@@ -213,7 +214,17 @@ def pass_curve(n: Any, c: Any, ks: Any, *, out: Any = None, metric: str = "pass@
 
 def _values_of(name: str) -> Work:
     """Make the work of a metric, one value a row."""
-    return Work(partial(evaluate, METRICS[name]), name)
+    return Work(partial(_values, METRICS[name]), name)
+
+
+def _values(
+    known: Metric, n: Integers, c: Integers, k: Integers, out: NDArray[np.float64] | None, *, threads: bool
+) -> NDArray[np.float64] | float:
+    """Evaluate rows; one good row of a moderate k is two integers and their quotient, without an array."""
+    if isinstance(n, int) and isinstance(c, int) and isinstance(k, int) and 0 <= c <= n and 1 <= k <= min(n, _MODERATE):
+        numerator, denominator = known.ratio(n, c, k)
+        return numerator / denominator
+    return evaluate(known, n, c, k, out, threads=threads)
 
 
 def _along(

@@ -7,6 +7,7 @@ that neither is loaded for someone who does not use it.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -41,12 +42,9 @@ _ADVICE = {
 }
 
 
-def kind_of(value: object) -> str:
+def kind_of(value: Any) -> str:
     """Tell an argument's kind by its class: "expression", "series", "chunked", "arrow", or "numpy" for all else."""
-    for name in _class_names(value):
-        if name in _KINDS:
-            return _KINDS[name]
-    return "numpy"
+    return _kind_of_class(value.__class__)
 
 
 def integers(name: str, value: Any) -> Integers:
@@ -112,14 +110,20 @@ def column(name: str, value: Any) -> tuple[Integers, NDArray[np.bool_] | None]:
     return integers(name, value), None
 
 
-def _class_names(value: object) -> list[str]:
-    """Name the classes of a value as package.Class, its own first."""
-    return [f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(value).__mro__]
+@lru_cache(maxsize=256)
+def _kind_of_class(kind: type) -> str:
+    """Tell the kind of a class; kept, because scalars come by the million."""
+    return next((_KINDS[name] for name in _class_names(kind) if name in _KINDS), "numpy")
+
+
+def _class_names(kind: type) -> list[str]:
+    """Name a class and those it stands on as package.Class, its own first."""
+    return [f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in kind.__mro__]
 
 
 def _as_array(name: str, value: Any) -> NDArray[Any]:
     """Read a value with NumPy, unless NumPy would read something else than it says."""
-    for known in _class_names(value):
+    for known in _class_names(type(value)):
         if known in _REFUSED:
             raise FastpasskError(f"{name} {_REFUSED[known]}")
     try:
@@ -130,7 +134,7 @@ def _as_array(name: str, value: Any) -> NDArray[Any]:
 
 def _whole(name: str, array: NDArray[Any]) -> NDArray[np.int64]:
     """Turn floats with whole values into integers; pandas writes 5.0 where it once had a missing value."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         numbers = array.astype(np.int64)
         bad = np.atleast_1d((numbers != array) | ~(np.abs(array) < np.float64(2**63)))
     if bad.any():

@@ -1,9 +1,10 @@
 """JIT policy, in one place: how a kernel is compiled, cached and called. The only file that imports numba.
 
-Kernels are serial and release the GIL (threads live outside, in `fastpassk.threads`), keep NumPy's error model, and never
-use fast maths, which would break the error-free transformations they are built from. Nothing is compiled at import: numba
-compiles a kernel on its first call for the types of that call. To keep those types few, every array that a kernel only
-reads is handed over read-only, whatever it was, and callers bring inputs to native, aligned, contiguous int32 or int64.
+Kernels are serial and release the GIL (threads live outside, in `fastpassk.threads`), keep NumPy's error model, and
+never use fast maths, which would break the error-free transformations they are built from. Nothing is compiled at
+import: numba compiles a kernel on its first call for the types of that call. To keep those types few, every array that
+a kernel only reads is handed over read-only, whatever it was, and callers bring inputs to native, aligned, contiguous
+int32 or int64.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numba
 import numpy as np
+
+from fastpassk.kernels.integers import PASS_AT_K
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,8 +35,8 @@ def helper(function: Function) -> Function:
 def kernel(writes: int) -> Callable[[Function], Function]:
     """Return a decorator for a kernel whose last `writes` arguments are arrays that it fills.
 
-    The compiled code is cached on disk where that is possible: a read-only install with no writable home has no place for
-    it, and a full disk refuses the file. Both cost the next process its compile time and nothing else.
+    The compiled code is cached on disk where that is possible: a read-only install with no writable home has no place
+    for it, and a full disk refuses the file. Both cost the next process its compile time and nothing else.
     """
 
     def decorate(function: Function) -> Function:
@@ -53,6 +56,23 @@ def kernel(writes: int) -> Callable[[Function], Function]:
     return decorate
 
 
+def warmup() -> None:
+    """Compile every kernel for the types it is called with, or load it from the cache; some seconds at most, once."""
+    from fastpassk.kernels import columns, moments, running
+
+    one, value = np.ones(1, np.int64), np.ones(1)
+    made = columns.with_columns(PASS_AT_K, one, one)
+    for kind in (np.int32, np.int64):
+        row = one.astype(kind)
+        if made is not None:
+            columns.gather_ks(made, row, row, one, value)
+            columns.gather_ks(made, row, row, np.repeat(one, 2), np.ones(2))
+            columns.gather_rows(made, row, row, row, value)
+    running.running(PASS_AT_K, one, one, one)
+    running.running_curve(PASS_AT_K, 1, 1, 1)
+    moments.moments(PASS_AT_K, one, value[None], 0.0 * value[None], one[None], value)
+
+
 def _dispatcher(function: Function) -> Any:
     """Compile lazily, with a cache where numba finds a place for one."""
     try:
@@ -68,8 +88,8 @@ def _dispatcher(function: Function) -> Any:
 def _watch_room(dispatcher: Any) -> None:
     """Let a cached kernel go stale when any file of this room changes.
 
-    numba looks only at the file that holds the kernel, so a changed helper in another file would go unnoticed. The stamp
-    has no public name; without it only someone who edits a helper is the worse for it.
+    numba looks only at the file that holds the kernel, so a changed helper in another file would go unnoticed. The
+    stamp has no public name; without it only someone who edits a helper is the worse for it.
     """
     index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(index, "_source_stamp"):

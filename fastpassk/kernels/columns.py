@@ -1,23 +1,25 @@
 """Correctly rounded values for n up to 2^17: one at a time (`points`), or from stored columns by a gather a row.
 
-Point: q = C(n-r, k) / C(n, k) = f[n-r] f[n-k] / (f[n] f[n-r-k]) from the table of factorials, r = `removed` (c for pass@k,
-n - c for pass^k). Its relative error, with u = 2^-53: four table entries of u^2, two products of 7 u^2 and one quotient of
-15 u^2, together 33 u^2 and terms below u^3, so under 64 u^2 = 2^-100. `rounding` decides with that bound; a row that it
-leaves open is finished with exact integers.
+Point: q = C(n-r, k) / C(n, k) = f[n-r] f[n-k] / (f[n] f[n-r-k]) from the table of factorials, r = `removed` (c for
+pass@k, n - c for pass^k). Its relative error, with u = 2^-53: four table entries of u^2, two products of 7 u^2 and one
+quotient of 15 u^2, together 33 u^2 and terms below u^3, so under 64 u^2 = 2^-100. `rounding` decides with that bound; a
+row that it leaves open is finished with exact integers.
 
-Column: points for c = 0..n at one (n, k), and one cell of -1 behind them. Columns stand one after the other in one array, the
-arena; a small table of starts says where the column of (n, k) begins. A gather clamps n and c, reads start, then arena, and
-collects the sign bits of what it read. No value is negative: whatever should not be there (c > n, n < 1, n or k beyond the
-tables, a column not built yet) leads to a cell of -1, so one pass clamps, gathers and checks, and no row branches. Only a
-chunk with the bit set is looked at again, in NumPy. Columns of k > n share one block of NaN, which ends in a -1 too.
+Column: points for c = 0..n at one (n, k), and one cell of -1 behind them. Columns stand one after the other in one
+array, the arena; a small table of starts says where the column of (n, k) begins. A gather clamps n and c, reads start,
+then arena, and collects the sign bits of what it read. No value is negative: whatever should not be there (c > n, n <
+1, n or k beyond the tables, a column not built yet) leads to a cell of -1, so one pass clamps, gathers and checks, and
+no row branches. Only a chunk with the bit set is looked at again, in NumPy. Columns of k > n share one block of NaN,
+which ends in a -1 too.
 
-Tried and left, on the 10 million rows of a leaderboard (n 100 to 200), one thread, against 1.1 ns a row for this gather of one
-k and 2.4 for (n, c, k) rows: comparing n and c and testing for a missing column in the loop 4.8 and 7.8; a pass for the places
-and a second for the values 2.0; the loop over ks outside the rows 3.3 a value (inside 1.6), and that loop for a single k 2.2;
-four rows at a time written out 4.4.
+Tried and left, on the 10 million rows of a leaderboard (n 100 to 200), one thread, against 1.1 ns a row for this gather
+of one k and 2.4 for (n, c, k) rows: comparing n and c and testing for a missing column in the loop 4.8 and 7.8; a pass
+for the places and a second for the values 2.0; the loop over ks outside the rows 3.3 a value (inside 1.6), and that
+loop for a single k 2.2; four rows at a time written out 4.4.
 
-A `Columns` is never changed once made: a thread that reads one keeps it, whoever makes the next. There is no lock: two threads
-that build at the same time lose the work of one of them, and a lock held while waiting for the pool could stop it.
+A `Columns` is never changed once made: a thread that reads one keeps it, whoever makes the next. There is no lock: two
+threads that build at the same time lose the work of one of them, and a lock held while waiting for the pool could stop
+it.
 """
 
 from __future__ import annotations
@@ -50,9 +52,10 @@ STEP = 1 << 16  # rows of a chunk of points
 class Columns(NamedTuple):
     """Stored columns of one form.
 
-    The value of (n, c, k) is `arena[starts[slots[k] + n] + c]`. `starts` is a flat table of stride top + 2, whose last entry
-    stands for every n > top; its row 0 is for k > top, row 1 for a k without columns. `slots` has top + 2 entries, the last
-    for every k > top. The arena holds the bits of float64 values and begins with top + 1 NaN and top + 3 cells of -1.
+    The value of (n, c, k) is `arena[starts[slots[k] + n] + c]`. `starts` is a flat table of stride top + 2, whose last
+    entry stands for every n > top; its row 0 is for k > top, row 1 for a k without columns. `slots` has top + 2
+    entries, the last for every k > top. The arena holds the bits of float64 values and begins with top + 1 NaN and top
+    + 3 cells of -1.
     """
 
     top: int
@@ -96,9 +99,12 @@ def stored(form: int) -> Columns | None:
 def with_columns(form: int, n: NDArray[np.int64], k: NDArray[np.int64]) -> Columns | None:
     """Return columns that hold every pair (n, k), building what is missing; None when they are too many to keep.
 
-    Args:
-        form: 0 for pass@k, 1 for pass^k.
-        n, k: distinct pairs, int64 of shape (pairs,), 1 <= n <= `LIMIT`, k >= 1 (pairs with k > n are answered NaN).
+    Parameters
+    ----------
+    form
+        0 for pass@k, 1 for pass^k.
+    n, k
+        distinct pairs, int64 of shape (pairs,), 1 <= n <= `LIMIT`, k >= 1 (pairs with k > n are answered NaN).
     """
     old = _stored.get(form)
     made = (_extended(form, old, n, k) if old else None) or _extended(form, _nothing(), n, k)
@@ -115,11 +121,16 @@ def forget() -> None:
 def gather_ks(columns: Columns, n: Whole, c: Whole, ks: NDArray[np.int64], out: Floats) -> bool:
     """Write the values of rows (n, c) at every k into `out`; return whether all rows were good and all columns there.
 
-    Args:
-        columns: as `with_columns` made them.
-        n, c: contiguous, of shape (rows,), both int32 or both int64; any values.
-        ks: int64 of shape (ks,), each >= 1.
-        out: float64 of shape (rows * ks,), filled row by row.
+    Parameters
+    ----------
+    columns
+        as `with_columns` made them.
+    n, c
+        contiguous, of shape (rows,), both int32 or both int64; any values.
+    ks
+        int64 of shape (ks,), each >= 1.
+    out
+        float64 of shape (rows * ks,), filled row by row.
     """
     rows = columns.slots[np.minimum(ks, columns.top + 1)]
     n, c, limit = _unsigned(columns, n, c)

@@ -1,8 +1,8 @@
 """The table of factorials: i! = (high + low) 2^exponent with high + low in [1/2, 1), for i up to 2^17.
 
-Built once, by need and in doubling steps, from a prefix product kept to its leading 192 bits: cutting a product loses less
-than 2^-191 of it, so after 2^17 products less than 2^-174. Splitting into two doubles loses at most 2^-107 of 1/2, that is
-u^2: each entry has a relative error of at most u^2 + 2^-174.
+Built once, by need and in doubling steps, from a prefix product kept to its leading 192 bits: cutting a product loses
+less than 2^-191 of it, so after 2^17 products less than 2^-174. Splitting into two doubles loses at most 2^-107 of 1/2,
+that is u^2: each entry has a relative error of at most u^2 + 2^-174.
 """
 
 from __future__ import annotations
@@ -59,7 +59,11 @@ def _grown(old: Table, top: int) -> Table:
         low.append(float(leading - int(first)) * 2.0**-size)
         exponent.append(size + shift)
     return Table(
-        np.append(old.high, high), np.append(old.low, low), np.append(old.exponent, exponent).astype(np.int64), leading, shift
+        np.append(old.high, high),
+        np.append(old.low, low),
+        np.append(old.exponent, exponent).astype(np.int64),
+        leading,
+        shift,
     )
 
 

@@ -1,9 +1,9 @@
 """Exact values from whole numbers: what the kernels fall back on when a rounding cannot be decided, and the small path.
 
-Everything here rests on one quantity, `q(n, removed, k) = C(n - removed, k) / C(n, k)`: the share of k-subsets of n items
-that avoid `removed` given ones. pass@k is `1 - q(n, c, k)` (form 0) and pass^k is `q(n, n - c, k)` (form 1). Python
-divides two integers of any size with one correct rounding, subnormal results included, so one division at the end gives
-the double nearest to the exact value.
+Everything here rests on one quantity, `q(n, removed, k) = C(n - removed, k) / C(n, k)`: the share of k-subsets of n
+items that avoid `removed` given ones. pass@k is `1 - q(n, c, k)` (form 0) and pass^k is `q(n, n - c, k)` (form 1).
+Python divides two integers of any size with one correct rounding, subnormal results included, so one division at the
+end gives the double nearest to the exact value.
 """
 
 from __future__ import annotations
@@ -39,8 +39,10 @@ def subsets(n: int, k: int) -> list[int]:
 def quotient(form: int, n: int, removed: int, k: int) -> tuple[float, float]:
     """Return the value of a form at q(n, removed, k) as a double-double: nearest double, and the nearest to the rest.
 
-    Raises:
-        FastpasskError: the product has more than `MAX_TERMS` terms.
+    Raises
+    ------
+    FastpasskError
+        the product has more than `MAX_TERMS` terms.
     """
     if min(removed, k) > MAX_TERMS:
         raise FastpasskError(

@@ -1,18 +1,18 @@
 """Mean and standard error over problems, in double-double, each rounding decided or left open.
 
-For one k, cell i stands for m_i problems with the same q_i = (high + low) 2^exponent of relative error at most beta (see
-`columns` and `running`); there are T cells and N problems. pass@k is 1 - q, so its mean is 1 minus that of q, and its
-spread is that of q: working on q keeps the digits of values that lie next to 1. All q are scaled by the largest exponent
-to x_i in [0, 4); what falls below 2^-900 of it is dropped, which is nothing beside u^2.
+For one k, cell i stands for m_i problems with the same q_i = (high + low) 2^exponent of relative error at most beta
+(see `columns` and `running`); there are T cells and N problems. pass@k is 1 - q, so its mean is 1 minus that of q, and
+its spread is that of q: working on q keeps the digits of values that lie next to 1. All q are scaled by the largest
+exponent to x_i in [0, 4); what falls below 2^-900 of it is dropped, which is nothing beside u^2.
 
-Mean. S = sum m_i x_i has terms of one sign: each carries beta and a product of 7 u^2, each partial sum another 3 u^2 (+ u^3),
-the quotient S / N (N split in two doubles) 15 u^2. The mean y has a relative error of at most
-e = beta + (4 T + 32) u^2.
+Mean. S = sum m_i x_i has terms of one sign: each carries beta and a product of 7 u^2, each partial sum another 3 u^2 (+
+u^3), the quotient S / N (N split in two doubles) 15 u^2. The mean y has a relative error of at most e = beta + (4 T +
+32) u^2.
 
-Spread. V = sum m_i (x_i - mean)^2. The computed d_i = x_i - y is within e' (x_i + y) of the exact one, e' = e + 8 u^2, so V is
-off by at most 2 e' A + 4 e'^2 C + (4 T + 32) u^2 V with A = sum m_i |d_i| (x_i + y) and C = sum m_i (x_i + y)^2, both taken
-in plain doubles and 1 % up. The standard error sqrt(V / (N - 1) / N) has half the relative error of V, and 48 u^2 for the
-two quotients and the root.
+Spread. V = sum m_i (x_i - mean)^2. The computed d_i = x_i - y is within e' (x_i + y) of the exact one, e' = e + 8 u^2,
+so V is off by at most 2 e' A + 4 e'^2 C + (4 T + 32) u^2 V with A = sum m_i |d_i| (x_i + y) and C = sum m_i (x_i +
+y)^2, both taken in plain doubles and 1 % up. The standard error sqrt(V / (N - 1) / N) has half the relative error of V,
+and 48 u^2 for the two quotients and the root.
 """
 
 from __future__ import annotations
@@ -48,11 +48,16 @@ def moments(
 ) -> Moments:
     """Return mean and standard error of a form over cells, at each k.
 
-    Args:
-        form: 0 for 1 - q, 1 for q.
-        problems: int64 of shape (cells,); the error means nothing for fewer than 2 problems.
-        high, low, exponent: q of every k and cell, shape (ks, cells).
-        bound: largest relative error of q at each k, shape (ks,).
+    Parameters
+    ----------
+    form
+        0 for 1 - q, 1 for q.
+    problems
+        int64 of shape (cells,); the error means nothing for fewer than 2 problems.
+    high, low, exponent
+        q of every k and cell, shape (ks, cells).
+    bound
+        largest relative error of q at each k, shape (ks,).
     """
     ks = high.shape[0]
     made = Moments(np.empty(ks), np.empty(ks), np.empty(ks, np.bool_), np.empty(ks, np.bool_))

@@ -1,14 +1,15 @@
 """Double-double arithmetic, and a rounding that is decided rather than hoped for.
 
-A double-double is the unevaluated sum hi + lo of two doubles with hi = RN(hi + lo). With u = 2^-53, the relative errors of
-the algorithms used, from Joldes, Muller, Popescu, "Tight and rigorous error bounds for basic building blocks of
+A double-double is the unevaluated sum hi + lo of two doubles with hi = RN(hi + lo). With u = 2^-53, the relative errors
+of the algorithms used, from Joldes, Muller, Popescu, "Tight and rigorous error bounds for basic building blocks of
 double-word arithmetic", ACM TOMS 44 (2017), none of which needs a fused multiply-add:
 
     add       AccurateDWPlusDW, algorithm 6     3 u^2 + 13 u^3, operands of any sign
     multiply  DWTimesDW1, algorithm 10          7 u^2
     divide    DWDivDW2, algorithm 17            15 u^2 + 56 u^3
 
-FMA intrinsics are not used: they do not run with the JIT off, and are calls into a slow routine on processors without them.
+FMA intrinsics are not used: they do not run with the JIT off, and are calls into a slow routine on processors without
+them.
 """
 
 from __future__ import annotations
@@ -32,14 +33,22 @@ TINY = -1019  # q from 2^(TINY - 3) up is a normal double
 
 
 def rounded(
-    form: int, high: NDArray[np.float64], low: NDArray[np.float64], exponent: NDArray[np.int64], bound: NDArray[np.float64]
+    form: int,
+    high: NDArray[np.float64],
+    low: NDArray[np.float64],
+    exponent: NDArray[np.int64],
+    bound: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the doubles nearest to a form of q, and which of them are not decided.
 
-    Args:
-        form: 0 for 1 - q, 1 for q.
-        high, low, exponent: q = (high + low) * 2**exponent, float64 and int64 of shape (rows,), high 0 or in (1/8, 8).
-        bound: proven relative error of q, float64 of shape (rows,).
+    Parameters
+    ----------
+    form
+        0 for 1 - q, 1 for q.
+    high, low, exponent
+        q = (high + low) * 2**exponent, float64 and int64 of shape (rows,), high 0 or in (1/8, 8).
+    bound
+        proven relative error of q, float64 of shape (rows,).
     """
     values = np.empty(high.size)
     open_ = np.empty(high.size, np.bool_)
@@ -85,8 +94,8 @@ def settle(high, low, exponent, bound):  # type: ignore[no-untyped-def]
     """Round (high + low) 2^exponent; decided when the value moved by `bound` to either side rounds to the same double.
 
     `bound` is absolute, before scaling. The sums low - bound and low + bound are themselves rounded, by at most
-    u * 2 |low| <= 2 u^2 |high|, for which `bound` grows by 2.1 u^2 |high|. A subnormal result is a whole number of 2^-1074:
-    there the distance to that whole number decides.
+    u * 2 |low| <= 2 u^2 |high|, for which `bound` grows by 2.1 u^2 |high|. A subnormal result is a whole number of
+    2^-1074: there the distance to that whole number decides.
     """
     bound += 2.1 * U2 * abs(high)
     if exponent < ZERO:

@@ -4,9 +4,9 @@ q = C(n-r, k) / C(n, k) is a quotient of two products of integers, prod (n-M-j) 
 m = min(r, k) and M = max(r, k). Each is kept as a binary exponent and a double-double mantissa; a factor is an integer
 below 2^63 and so an exact double-double. 1 - k/i is never formed: it would lose the digits that small values live on.
 
-Error, with u = 2^-53: a product of m factors makes m multiplications of 7 u^2 each, two products and one quotient of 15 u^2
-give (14 m + 15) u^2 up to terms in u^3 and m^2 u^4, which for m <= `MAX_TERMS` are far below u^2; so under (14 m + 32) u^2.
-Taking out powers of two is exact.
+Error, with u = 2^-53: a product of m factors makes m multiplications of 7 u^2 each, two products and one quotient of 15
+u^2 give (14 m + 15) u^2 up to terms in u^3 and m^2 u^4, which for m <= `MAX_TERMS` are far below u^2; so under (14 m +
+32) u^2. Taking out powers of two is exact.
 
 A row ends early once q is below 2^floor, because its form is then decided whatever follows (every factor is at most 1).
 """
@@ -45,12 +45,17 @@ class Ratios(NamedTuple):
 def running(form: int, n: NDArray[np.int64], c: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return correctly rounded values of valid rows; NaN where k > n. int64 arrays of shape (rows,).
 
-    Args:
-        form: 0 for pass@k, 1 for pass^k.
-        n, c, k: n >= 1, 0 <= c <= n, k >= 1; min(c, k) terms a row (pass^k: min(n - c, k)), fewer when decided early.
+    Parameters
+    ----------
+    form
+        0 for pass@k, 1 for pass^k.
+    n, c, k
+        n >= 1, 0 <= c <= n, k >= 1; min(c, k) terms a row (pass^k: min(n - c, k)), fewer when decided early.
 
-    Raises:
-        FastpasskError: a row would need more than `MAX_TERMS` terms.
+    Raises
+    ------
+    FastpasskError
+        a row would need more than `MAX_TERMS` terms.
     """
     removed = c if form == PASS_AT_K else n - c
     return _finished(form, n, removed, k, ratios(n, removed, k, FLOORS[form]))
@@ -59,12 +64,17 @@ def running(form: int, n: NDArray[np.int64], c: NDArray[np.int64], k: NDArray[np
 def ratios(n: NDArray[np.int64], removed: NDArray[np.int64], k: NDArray[np.int64], floor: int = LEAST) -> Ratios:
     """Return q row by row; a row found to be below 2^floor carries some value below 2^floor.
 
-    Args:
-        n, removed, k: int64 of shape (rows,), n >= 1, 0 <= removed <= n, k >= 1.
-        floor: binary exponent below which a row may stop early.
+    Parameters
+    ----------
+    n, removed, k
+        int64 of shape (rows,), n >= 1, 0 <= removed <= n, k >= 1.
+    floor
+        binary exponent below which a row may stop early.
 
-    Raises:
-        FastpasskError: a row would need more than `MAX_TERMS` terms.
+    Raises
+    ------
+    FastpasskError
+        a row would need more than `MAX_TERMS` terms.
     """
     _refuse_endless(n, removed, k, floor)
     high, low, exponent = np.empty(n.size), np.empty(n.size), np.empty(n.size, np.int64)
@@ -77,9 +87,12 @@ def ratios(n: NDArray[np.int64], removed: NDArray[np.int64], k: NDArray[np.int64
 def running_curve(form: int, n: int, c: int, last: int) -> NDArray[np.float64]:
     """Return the correctly rounded values at k = 1..last of one row, from one walk of `last` factors.
 
-    Args:
-        form: 0 for pass@k, 1 for pass^k.
-        n, c, last: 1 <= last <= n <= 2^63 - 1, 0 <= c <= n.
+    Parameters
+    ----------
+    form
+        0 for pass@k, 1 for pass^k.
+    n, c, last
+        1 <= last <= n <= 2^63 - 1, 0 <= c <= n.
     """
     removed = c if form == PASS_AT_K else n - c
     high, low, exponent = np.empty(last), np.empty(last), np.empty(last, np.int64)

@@ -12,7 +12,9 @@ METRICS: dict[str, Metric] = {record.name: record for record in (pass_at_k.PASS,
 def metric(name: str) -> Metric:
     """Return the metric of that name.
 
-    Raises:
-        UsageError: there is none; the message lists the names and guesses.
+    Raises
+    ------
+    UsageError
+        there is none; the message lists the names and guesses.
     """
     return METRICS[choose(name, METRICS, "metric")]

@@ -1,7 +1,7 @@
 """Correctly rounded values of rows of (n, c, k): the one door to the kernels, and the choice between them.
 
-Small work is answered with exact integers, so that scoring a few hundred problems never waits for numba. Every path gives
-the double nearest to the exact value, so which one ran never shows in the result.
+Small work is answered with exact integers, so that scoring a few hundred problems never waits for numba. Every path
+gives the double nearest to the exact value, so which one ran never shows in the result.
 """
 
 from __future__ import annotations
@@ -25,17 +25,25 @@ def evaluate(
 ) -> NDArray[np.float64]:
     """Return the metric at every row of n, c, k broadcast together: float64, the double nearest to the exact value.
 
-    Args:
-        metric: what to compute.
-        n, c, k: integer arrays of any dtype and strides, or integers; read-only ones are welcome.
-        out: where to write, float64 of the broadcast shape; returned when given. After an error its contents are undefined.
-        threads: whether large work may use the thread pool.
+    Parameters
+    ----------
+    metric
+        what to compute.
+    n, c, k
+        integer arrays of any dtype and strides, or integers; read-only ones are welcome.
+    out
+        where to write, float64 of the broadcast shape; returned when given. After an error its contents are undefined.
+    threads
+        whether large work may use the thread pool.
 
-    Returns:
-        Values in [0, 1]; NaN where k > n.
+    Returns
+    -------
+    Values in [0, 1]; NaN where k > n.
 
-    Raises:
-        FastpasskError: a row has n < 1, c < 0, c > n or k < 1, or a value beyond int64; the message names the first.
+    Raises
+    ------
+    FastpasskError
+        a row has n < 1, c < 0, c > n or k < 1, or a value beyond int64; the message names the first.
     """
     value = _single(metric, n, c, k) if out is None else None
     if value is not None:

@@ -1,8 +1,8 @@
 """The kernel paths for large work: gather from columns, points, running products. Imported only when they are needed.
 
-Every stretch of rows is first gathered from the columns at hand. A stretch that the gather marks is looked at again: bad
-rows are an error; else the columns it lacks are built when their cells are no more than the rows, and it is gathered
-again; what is still marked is scored row by row, n up to the table by `points` and beyond by `running`.
+Every stretch of rows is first gathered from the columns at hand. A stretch that the gather marks is looked at again:
+bad rows are an error; else the columns it lacks are built when their cells are no more than the rows, and it is
+gathered again; what is still marked is scored row by row, n up to the table by `points` and beyond by `running`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ CELLS = 1 << 19  # values of a stretch
 def fill(metric: Metric, rows: Rows, out: NDArray[np.float64], *, threads: bool) -> None:
     """Write the values of all rows into `out`.
 
-    Raises:
-        FastpasskError: a row cannot be scored.
+    Raises
+    ------
+    FastpasskError
+        a row cannot be scored.
     """
     spread: Spread = pool.run if threads else _in_turn
     flat = out.reshape(-1) if out.flags.c_contiguous else np.empty(out.size)
@@ -48,9 +50,7 @@ def fill(metric: Metric, rows: Rows, out: NDArray[np.float64], *, threads: bool)
         out[...] = flat.reshape(out.shape)
 
 
-def _fill_marked(
-    metric: Metric, rows: Rows, out: NDArray[np.float64], marked: list[Stretch], spread: Spread
-) -> None:
+def _fill_marked(metric: Metric, rows: Rows, out: NDArray[np.float64], marked: list[Stretch], spread: Spread) -> None:
     """Score stretches whose columns are not at hand, all rows known to be good."""
     pairs = _pairs(columns.stored(metric.form), rows, marked)
     made = columns.with_columns(metric.form, *pairs) if pairs else None
@@ -82,9 +82,7 @@ def _gather(
     return [stretch for stretch, fine in zip(stretches, good, strict=True) if not fine]
 
 
-def _score(
-    metric: Metric, n: NDArray[np.int64], c: NDArray[np.int64], k: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _score(metric: Metric, n: NDArray[np.int64], c: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.float64]:
     """Score rows one by one."""
     beyond = n > LIMIT
     if not beyond.any():

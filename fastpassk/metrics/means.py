@@ -3,9 +3,9 @@
     estimate  = sum m P / N
     std_error = sqrt((sum m P^2 - (sum m P)^2 / N) / (N - 1) / N)
 
-Both are the double nearest to the exact value, so they do not depend on the order of the cells or on how they were computed:
-in integers over one common denominator, or in double-double with a decided rounding (`kernels.moments`), where a point that
-stays open is done again in integers.
+Both are the double nearest to the exact value, so they do not depend on the order of the cells or on how they were
+computed: in integers over one common denominator, or in double-double with a decided rounding (`kernels.moments`),
+where a point that stays open is done again in integers.
 """
 
 from __future__ import annotations
@@ -40,14 +40,19 @@ def mean_and_error(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return estimate and standard error at every k, each the double nearest to the exact value.
 
-    Args:
-        metric: what to average.
-        n, c, problems: the cells of one group in any order, int64 of shape (cells,): so many problems have n samples and c
-            passes; 1 <= n, 0 <= c <= n, 1 <= problems.
-        ks: int64 of shape (ks,), 1 <= k <= the smallest n.
+    Parameters
+    ----------
+    metric
+        what to average.
+    n, c, problems
+        the cells of one group in any order, int64 of shape (cells,): so many problems have n samples and c
+        passes; 1 <= n, 0 <= c <= n, 1 <= problems.
+    ks
+        int64 of shape (ks,), 1 <= k <= the smallest n.
 
-    Returns:
-        Two float64 arrays of shape (ks,); standard errors are NaN for fewer than two problems.
+    Returns
+    -------
+    Two float64 arrays of shape (ks,); standard errors are NaN for fewer than two problems.
     """
     _refuse_unfit(n, ks)
     order = np.lexsort((c, n))
@@ -65,15 +70,21 @@ def mean_and_error(
 def mean_and_error_of(values: NDArray[np.float64], problems: NDArray[np.int64]) -> tuple[float, float]:
     """Return mean and standard error of given scores, each the double nearest to the exact value.
 
-    Args:
-        values: finite float64 of shape (cells,).
-        problems: how many problems have each value, int64 of shape (cells,), >= 1.
+    Parameters
+    ----------
+    values
+        finite float64 of shape (cells,).
+    problems
+        how many problems have each value, int64 of shape (cells,), >= 1.
 
-    Returns:
-        Mean and standard error over problems, the latter NaN for fewer than two.
+    Returns
+    -------
+    Mean and standard error over problems, the latter NaN for fewer than two.
     """
     if not values.size or not np.isfinite(values).all():
-        raise FastpasskError("scores to average must be finite numbers, at least one; drop or fill what is missing first")
+        raise FastpasskError(
+            "scores to average must be finite numbers, at least one; drop or fill what is missing first"
+        )
     ratios = [value.as_integer_ratio() for value in values.tolist()]
     whole = max(denominator for _, denominator in ratios)  # powers of two: the largest is a multiple of all
     return _rounded([top * (whole // denominator) for top, denominator in ratios], problems.tolist(), whole)
@@ -84,7 +95,8 @@ def _exact_point(
 ) -> tuple[float, float]:
     """Do one k in integers.
 
-    The common denominator of all C(n, k) stays short: no prime power in C(n, k) exceeds n, so it divides lcm(1..largest n).
+    The common denominator of all C(n, k) stays short: no prime power in C(n, k) exceeds n, so it divides lcm(1..largest
+    n).
     """
     cells = list(zip(n.tolist(), c.tolist(), strict=True))
     subsets = {size: comb(size, k) for size in dict(cells)}
@@ -119,6 +131,8 @@ def _kernel_points(
     rows = (np.broadcast_to(a, shape).reshape(-1) for a in (n, removed, ks[:, None]))
     high, low, exponent, bound = (a.reshape(shape) for a in _quotients(*rows))
     found = moments(metric.form, problems, high, low, exponent, bound.max(axis=1))
+    if metric.form == PASS_AT_K and removed.any():
+        found.open_estimate[found.estimate == 0.0] = True  # some problem is solved: a mean of 0 is lost, not found
     level = _level(removed, high)
     found.error[level] = 0.0
     for j in np.flatnonzero(found.open_estimate | (found.open_error & ~level)):

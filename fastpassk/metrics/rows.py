@@ -29,8 +29,8 @@ class Part(NamedTuple):
 class Rows:
     """n, c and k, broadcast together.
 
-    Where k is one number, or stands alone on the last axis, a row is an (n, c) scored at every k of `ks`; else `ks` is None
-    and a row is an (n, c, k). `size` counts rows, `shape` is the shape of the result.
+    Where k is one number, or stands alone on the last axis, a row is an (n, c) scored at every k of `ks`; else `ks` is
+    None and a row is an (n, c, k). `size` counts rows, `shape` is the shape of the result.
     """
 
     def __init__(self, n: Any, c: Any, k: Any) -> None:

@@ -1,7 +1,7 @@
 """The exact path for small work: integer columns, or one integer quotient a row. Python and NumPy only, no numba.
 
-Exact integers cost about half a microsecond a value, numba about half a second before its first value. So a process works
-with integers until it has spent some 50,000 values on them, and with kernels from then on.
+Exact integers cost about half a microsecond a value, numba about half a second before its first value. So a process
+works with integers until it has spent some 50,000 values on them, and with kernels from then on.
 """
 
 from __future__ import annotations
@@ -30,10 +30,13 @@ _spent = 0
 
 
 def fill(metric: Metric, rows: Rows, out: NDArray[np.float64]) -> bool:
-    """Write the values of all rows into `out` and return True, or return False and leave it when this is not small work.
+    """Write the values of all rows into `out` and return True, or return False and leave it when this is not small
+    work.
 
-    Raises:
-        FastpasskError: a row cannot be scored.
+    Raises
+    ------
+    FastpasskError
+        a row cannot be scored.
     """
     if rows.size * rows.per_row > ROWS:
         return False

@@ -121,19 +121,19 @@ def read(
         tuple(about.schema) if about else (),
     )
     wishes = _Wishes(names, {}, slices.parse(where), about, threshold)
-    tables = _open_all(source, format, wishes.words)
+    tables = open_all(source, format, wishes.words)
     wishes = _Wishes(names, _assumed(assume, tables), wishes.where, about, threshold)
     return _assemble(tables, wishes)
 
 
 def _open_meta(meta: Source) -> Table:
-    tables = _open_all(meta, "auto", [])
+    tables = open_all(meta, "auto", [])
     if len(tables) != 1:
         raise UsageError(f"meta is {len(tables)} files; give one table about the problems")
     return tables[0]
 
 
-def _open_all(source: Source, format: str, wanted: list[str]) -> list[Table]:
+def open_all(source: Source, format: str, wanted: list[str]) -> list[Table]:
     items = list(source) if isinstance(source, (list, tuple)) and not is_records(source) else [source]
     if not items:
         raise UsageError("the source is an empty list; give at least one file or frame")

@@ -7,6 +7,7 @@ import sys
 import polars as pl
 
 from fastpassk.errors import UsageError
+from fastpassk.schema.provenance import provenance
 from fastpassk.sources.tables import Table
 
 WHAT = (
@@ -30,7 +31,12 @@ def open_frame(source: object, name: str = "the frame") -> Table:
     """
     frame = _as_lazy(source)
     schema = dict(frame.collect_schema())
-    return Table(name, schema, frame.select)
+    return Table(name, schema, frame.select, metadata=_provenance(source))
+
+
+def _provenance(source: object) -> dict[str, object]:
+    """Return how a frame of ours was made: its identity columns, its stopping rule, its inputs."""
+    return (provenance(source) or {}) if isinstance(source, pl.DataFrame) else {}
 
 
 def _as_lazy(source: object) -> pl.LazyFrame:

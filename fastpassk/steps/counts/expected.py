@@ -76,7 +76,8 @@ def tell_problem_sets(frame: pl.DataFrame, by: list[str]) -> None:
 
 
 def _refuse_unlisted(frame: pl.DataFrame, names: pl.Series) -> None:
-    extra = frame["problem"].unique().filter(~frame["problem"].unique().is_in(names.implode())).sort()
+    there = frame["problem"].unique()
+    extra = there.filter(~there.is_in(names.implode())).sort()
     if len(extra):
         raise FastpasskError(
             f"{len(extra)} problems are not in the list of problems ({listing(extra.to_list())}); "
