@@ -46,6 +46,7 @@ lowest:
 	$(MAKE) VENV=$(LOWEST) EXACT='$(shell $(PYTHON) tests/lowest.py)' quick
 
 bench: $(DEV)
+	$(BIN)/asv machine --yes --config benchmarks/asv.conf.json
 	$(BIN)/asv check --config benchmarks/asv.conf.json --python=same
 	$(BIN)/asv run --config benchmarks/asv.conf.json --python=same --quick --show-stderr
 
@@ -56,7 +57,7 @@ data: $(RUN)
 	$(BIN)/python data/make_data.py
 
 clean:
-	rm -rf $(VENV) $(LOWEST) build dist .asv .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	rm -rf $(VENV) $(LOWEST) build dist benchmarks/.asv .pytest_cache .hypothesis .ruff_cache .mypy_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The environment: made once, brought up to date when pyproject.toml changes. The stamps make reruns quick.

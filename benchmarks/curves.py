@@ -28,9 +28,10 @@ def samples(size: int = ROWS) -> pl.DataFrame:
 
 
 def counts(size: int = ROWS) -> pl.DataFrame:
-    """Make a table of counts: models with many problems each."""
-    frame = pl.DataFrame(rows(size)).select("n", "c").with_row_index("problem")
-    return frame.select(pl.format("model-{}", pl.col("problem") % MODELS).alias("model"), "problem", "n", "c")
+    """Make a table of counts: every model on the same, many, problems."""
+    frame = pl.DataFrame(rows(size - size % MODELS)).select("n", "c").with_row_index("row")
+    model = pl.format("model-{}", pl.col("row") % MODELS).alias("model")
+    return frame.select(model, (pl.col("row") // MODELS).alias("problem"), "n", "c")
 
 
 class Files:

@@ -78,12 +78,11 @@ def _mark_worker() -> None:
 
 
 def _forget_pools() -> None:
-    """Start a forked child with no pool, an open lock and a thread that is no worker: the parent's threads are not here."""
-    global _lock
-    _lock = threading.Lock()
+    """Start a forked child with no pool, an open lock, and its one thread no worker: the parent's are not here."""
     _pools.clear()
     _here.worker = False
+    _lock.release()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pools)
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_forget_pools)

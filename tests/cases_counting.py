@@ -123,7 +123,7 @@ def case_d02_a_run_nested_twice_is_noticed(folder: Path) -> None:
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")
             if "trial" in columns:
-                with pytest.raises(FastpasskError, match="trial|attempt"):
+                with pytest.raises(FastpasskError, match=r"trial|attempt"):
                     count([folder / "a.csv", folder / "copy"])
             else:
                 count([folder / "a.csv", folder / "copy"])

@@ -42,12 +42,9 @@ class Module:
         """Every function of the file, nested ones and methods among them."""
         return (node for node in ast.walk(self.tree) if isinstance(node, Function))
 
-    def imports(self, *, types: bool = True) -> Iterator[tuple[str, int]]:
-        """Every imported module, as dotted names from the top, with its line; `types=False` leaves out annotations'."""
-        hidden = set() if types else {id(node) for block in _type_blocks(self.tree) for node in ast.walk(block)}
-        for node in ast.walk(self.tree):
-            if id(node) in hidden:
-                continue
+    def imports(self, *, when: str = "ever") -> Iterator[tuple[str, int]]:
+        """Every imported module, as dotted names from the top, with its line; `when="import"`: those met on import."""
+        for node in ast.walk(self.tree) if when == "ever" else _met_on_import(self.tree):
             if isinstance(node, ast.Import):
                 yield from ((alias.name, node.lineno) for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -89,7 +86,10 @@ def body_lines(node: Function) -> int:
     return (node.end_lineno or 0) - body[0].lineno + 1 if body else 0
 
 
-def _type_blocks(tree: ast.Module) -> Iterator[ast.If]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            yield node
+def _met_on_import(node: ast.AST) -> Iterator[ast.AST]:
+    """Walk what runs when a file is imported: no function bodies, nothing that is there for annotations only."""
+    for child in ast.iter_child_nodes(node):
+        types = isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING"
+        if not (types or isinstance(child, Function)):
+            yield child
+            yield from _met_on_import(child)

@@ -75,9 +75,12 @@ def _writes_itself(call: Call, output: Output) -> bool:
 
 
 def _doing(call: Call) -> str:
+    """Write what the progress line says; a file's name stays on that line."""
+    from fastpassk.present.tables import cell
+
     first = "standard input" if call.sources[:1] == ["-"] else "".join(call.sources[:1])
     rest = f" and {len(call.sources) - 1} more" if len(call.sources) > 1 else ""
-    return f"{call.command.doing}: {first}{rest}"
+    return f"{call.command.doing}: {cell(first)}{rest}"
 
 
 @contextmanager

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 
-OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": False}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False}
 
 
 def helper(function: Function) -> Function:
@@ -61,9 +61,9 @@ def warmup() -> None:
     from fastpassk.kernels import columns, moments, running
 
     one, value = np.ones(1, np.int64), np.ones(1)
+    rows: list[Any] = [one.astype(np.int32), one]
     made = columns.with_columns(PASS_AT_K, one, one)
-    for kind in (np.int32, np.int64):
-        row = one.astype(kind)
+    for row in rows:
         if made is not None:
             columns.gather_ks(made, row, row, one, value)
             columns.gather_ks(made, row, row, np.repeat(one, 2), np.ones(2))
@@ -73,7 +73,7 @@ def warmup() -> None:
     moments.moments(PASS_AT_K, one, value[None], 0.0 * value[None], one[None], value)
 
 
-def _dispatcher(function: Function) -> Any:
+def _dispatcher(function: Callable[..., Any]) -> Any:
     """Compile lazily, with a cache where numba finds a place for one."""
     try:
         dispatcher = numba.njit(cache=True, **OPTIONS)(function)
@@ -91,7 +91,7 @@ def _watch_room(dispatcher: Any) -> None:
     numba looks only at the file that holds the kernel, so a changed helper in another file would go unnoticed. The
     stamp has no public name; without it only someone who edits a helper is the worse for it.
     """
-    index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    index: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(index, "_source_stamp"):
         index._source_stamp = (index._source_stamp, _room_stamp())
 

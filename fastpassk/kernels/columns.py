@@ -31,7 +31,6 @@ import numpy as np
 from fastpassk import threads
 from fastpassk.kernels import factorials, rounding
 from fastpassk.kernels._jit import helper, kernel
-from fastpassk.kernels.factorials import LIMIT
 from fastpassk.kernels.integers import PASS_AT_K, quotient
 from fastpassk.kernels.rounding import divide, multiply
 
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    Ints: TypeAlias = NDArray[np.int64]
     Floats: TypeAlias = NDArray[np.float64]
     Whole: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 
@@ -61,14 +61,14 @@ class Columns(NamedTuple):
     top: int
     slots: NDArray[np.uint32]
     starts: NDArray[np.uint32]
-    arena: NDArray[np.int64]
+    arena: Ints
 
 
 _stored: dict[int, Columns] = {}
 
 
-def points(form: int, n: NDArray[np.int64], c: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return correctly rounded values of valid rows, for n <= `LIMIT`; NaN where k > n. int64 arrays of shape (rows,)."""
+def points(form: int, n: Ints, c: Ints, k: Ints) -> Floats:
+    """Return correctly rounded values of valid rows with n <= 2^17; NaN where k > n. int64 arrays of shape (rows,)."""
     removed = c if form == PASS_AT_K else n - c
     high, low, exponent = ratios(n, removed, k)
     values, open_ = rounding.rounded(form, high, low, exponent, np.full(n.size, BOUND))
@@ -78,10 +78,8 @@ def points(form: int, n: NDArray[np.int64], c: NDArray[np.int64], k: NDArray[np.
     return values
 
 
-def ratios(
-    n: NDArray[np.int64], removed: NDArray[np.int64], k: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return q as (high + low) 2^exponent with relative error below `BOUND`; arrays of shape (rows,), n <= `LIMIT`.
+def ratios(n: Ints, removed: Ints, k: Ints) -> tuple[Floats, Floats, Ints]:
+    """Return q as (high + low) 2^exponent with relative error below `BOUND`; arrays of shape (rows,), n <= 2^17.
 
     high is in (1/4, 4), or 0 where q is exactly 0 (and where k > n).
     """
@@ -96,7 +94,7 @@ def stored(form: int) -> Columns | None:
     return _stored.get(form)
 
 
-def with_columns(form: int, n: NDArray[np.int64], k: NDArray[np.int64]) -> Columns | None:
+def with_columns(form: int, n: Ints, k: Ints) -> Columns | None:
     """Return columns that hold every pair (n, k), building what is missing; None when they are too many to keep.
 
     Parameters
@@ -104,7 +102,7 @@ def with_columns(form: int, n: NDArray[np.int64], k: NDArray[np.int64]) -> Colum
     form
         0 for pass@k, 1 for pass^k.
     n, k
-        distinct pairs, int64 of shape (pairs,), 1 <= n <= `LIMIT`, k >= 1 (pairs with k > n are answered NaN).
+        distinct pairs, int64 of shape (pairs,), 1 <= n <= 2^17, k >= 1 (pairs with k > n are answered NaN).
     """
     old = _stored.get(form)
     made = (_extended(form, old, n, k) if old else None) or _extended(form, _nothing(), n, k)
@@ -118,7 +116,7 @@ def forget() -> None:
     _stored.clear()
 
 
-def gather_ks(columns: Columns, n: Whole, c: Whole, ks: NDArray[np.int64], out: Floats) -> bool:
+def gather_ks(columns: Columns, n: Whole, c: Whole, ks: Ints, out: Floats) -> bool:
     """Write the values of rows (n, c) at every k into `out`; return whether all rows were good and all columns there.
 
     Parameters
@@ -148,14 +146,24 @@ def gather_rows(columns: Columns, n: Whole, c: Whole, k: Whole, out: Floats) -> 
 
 
 @kernel(writes=3)
-def _ratios(n, removed, k, f_high, f_low, f_exponent, high, low, exponent):  # type: ignore[no-untyped-def]
+def _ratios(
+    n: Ints,
+    removed: Ints,
+    k: Ints,
+    f_high: Floats,
+    f_low: Floats,
+    f_exponent: Ints,
+    high: Floats,
+    low: Floats,
+    exponent: Ints,
+) -> None:
     for i in range(n.size):
         high[i], low[i], exponent[i] = _ratio(n[i], removed[i], k[i], f_high, f_low, f_exponent)
 
 
 @helper
-def _ratio(n, removed, k, f_high, f_low, f_exponent):  # type: ignore[no-untyped-def]
-    """q at one row: see the file's docstring."""
+def _ratio(n: int, removed: int, k: int, f_high: Floats, f_low: Floats, f_exponent: Ints) -> tuple[float, float, int]:
+    """Return q at one row, by the formula on top of this file."""
     rest = n - removed
     if rest < k:
         return 0.0, 0.0, 0
@@ -168,7 +176,7 @@ def _ratio(n, removed, k, f_high, f_low, f_exponent):  # type: ignore[no-untyped
 
 
 @kernel(writes=1)
-def _gather_column(n, c, limit, starts, arena, out):  # type: ignore[no-untyped-def]
+def _gather_column(n: Any, c: Any, limit: Any, starts: Any, arena: Ints, out: Ints) -> np.int64:
     seen = np.int64(0)
     for i in range(n.size):
         a = np.uint64(min(n[i], limit))
@@ -180,7 +188,7 @@ def _gather_column(n, c, limit, starts, arena, out):  # type: ignore[no-untyped-
 
 
 @kernel(writes=1)
-def _gather_ks(n, c, limit, rows, starts, arena, out):  # type: ignore[no-untyped-def]
+def _gather_ks(n: Any, c: Any, limit: Any, rows: Any, starts: Any, arena: Ints, out: Ints) -> np.int64:
     seen = np.int64(0)
     width = rows.size
     for i in range(n.size):
@@ -194,7 +202,7 @@ def _gather_ks(n, c, limit, rows, starts, arena, out):  # type: ignore[no-untype
 
 
 @kernel(writes=1)
-def _gather_rows(n, c, k, limit, slots, starts, arena, out):  # type: ignore[no-untyped-def]
+def _gather_rows(n: Any, c: Any, k: Any, limit: Any, slots: Any, starts: Any, arena: Ints, out: Ints) -> np.int64:
     seen = np.int64(0)
     for i in range(n.size):
         a = np.uint64(min(n[i], limit))
@@ -213,15 +221,23 @@ def _unsigned(columns: Columns, *arrays: Whole) -> list[Any]:
 
 def _nothing() -> Columns:
     """Return columns that hold none."""
-    return Columns(0, np.array([2, 0], np.uint32), np.ones(4, np.uint32), _head(0))
+    return _columns(0, np.array([2, 0]), np.ones(4, np.int64), _head(0))
 
 
-def _head(top: int) -> NDArray[np.int64]:
+def _columns(top: int, slots: Ints, starts: Ints, arena: Ints) -> Columns:
+    """Return columns that nothing can change any more."""
+    made = Columns(top, slots.astype(np.uint32), starts.astype(np.uint32), arena)
+    for array in made[1:]:
+        array.flags.writeable = False
+    return made
+
+
+def _head(top: int) -> Ints:
     """Return how an arena begins: NaN that the columns of k > n share, then -1 for whatever is not there."""
     return np.repeat([np.nan, -1.0], [top + 1, top + 3]).view(np.int64)
 
 
-def _extended(form: int, old: Columns, n: NDArray[np.int64], k: NDArray[np.int64]) -> Columns | None:
+def _extended(form: int, old: Columns, n: Ints, k: Ints) -> Columns | None:
     """Return `old` with the columns of pairs (n, k) that it lacks, or None when that is more than may be kept."""
     top = max(old.top, int(n.max(initial=0)))
     slots, starts = _widened(old, top, np.unique(np.minimum(k, top + 1)))
@@ -239,11 +255,11 @@ def _extended(form: int, old: Columns, n: NDArray[np.int64], k: NDArray[np.int64
     flat[places[new]] = before + ends - sizes
     cells = _built(form, n[new], k[new])
     arena = np.concatenate([head, kept, cells.view(np.int64)])
-    return Columns(top, slots.astype(np.uint32), flat.astype(np.uint32), arena)
+    return _columns(top, slots, flat, arena)
 
 
-def _widened(old: Columns, top: int, ks: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return slots, and starts of shape (rows, top + 2), of `old` for a new top and every k of `ks`, nothing new built."""
+def _widened(old: Columns, top: int, ks: Ints) -> tuple[Ints, Ints]:
+    """Return slots, and starts of shape (rows, top + 2), of `old` for a new top and every k of `ks`."""
     stride, missing = top + 2, top + 1
     slots = np.full(top + 2, stride, np.int64)
     slots[: old.top + 1] = old.slots[: old.top + 1] // np.uint32(old.top + 2) * stride
@@ -262,7 +278,7 @@ def _widened(old: Columns, top: int, ks: NDArray[np.int64]) -> tuple[NDArray[np.
     return slots, starts
 
 
-def _built(form: int, n: NDArray[np.int64], k: NDArray[np.int64]) -> Floats:
+def _built(form: int, n: Ints, k: Ints) -> Floats:
     """Return the columns of pairs (n, k), one after the other, each with its last cell of -1."""
     ends = np.cumsum(n + 2)
     cells = np.full(int(ends[-1]) if n.size else 0, -1.0)

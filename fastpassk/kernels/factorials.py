@@ -3,12 +3,12 @@
 Built once, by need and in doubling steps, from a prefix product kept to its leading 192 bits: cutting a product loses
 less than 2^-191 of it, so after 2^17 products less than 2^-174. Splitting into two doubles loses at most 2^-107 of 1/2,
 that is u^2: each entry has a relative error of at most u^2 + 2^-174.
+
+A table is never changed once made, so threads need no lock: two that grow it at the same time both do the work.
 """
 
 from __future__ import annotations
 
-import os
-import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,18 +30,16 @@ class Table(NamedTuple):
     shift: int
 
 
-_table = Table(np.array([0.5]), np.zeros(1), np.ones(1, np.int64), 1, 0)
-_lock = threading.Lock()
+_kept = [Table(np.array([0.5]), np.zeros(1), np.ones(1, np.int64), 1, 0)]
 
 
 def table(top: int) -> Table:
     """Return a table that reaches top!, for top <= `LIMIT`; about 1 us for each entry not yet there."""
-    global _table
-    if _table.high.size <= top:
-        with _lock:
-            if _table.high.size <= top:
-                _table = _grown(_table, min(LIMIT, max(top, 2 * _table.high.size)))
-    return _table
+    known = _kept[0]
+    if known.high.size <= top:
+        known = _grown(known, min(LIMIT, max(top, 2 * known.high.size)))
+        _kept[0] = known
+    return known
 
 
 def _grown(old: Table, top: int) -> Table:
@@ -65,13 +63,3 @@ def _grown(old: Table, top: int) -> Table:
         leading,
         shift,
     )
-
-
-def _open_lock() -> None:
-    """Give a forked child a lock that no thread of its parent holds."""
-    global _lock
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_open_lock)

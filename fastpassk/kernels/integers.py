@@ -46,8 +46,8 @@ def quotient(form: int, n: int, removed: int, k: int) -> tuple[float, float]:
     """
     if min(removed, k) > MAX_TERMS:
         raise FastpasskError(
-            f"the rounding at n={n}, k={k}, with {removed} samples left out, cannot be decided in double-double arithmetic, "
-            f"and exact integers would need {min(removed, k)} terms (allowed: {MAX_TERMS}); lower k or n"
+            f"the rounding at n={n}, k={k}, with {removed} samples left out, cannot be decided in double-double "
+            f"arithmetic, and exact integers would need {min(removed, k)} terms (allowed: {MAX_TERMS}); lower k or n"
         )
     top, whole = share(n, removed, k)
     top = whole - top if form == PASS_AT_K else top

@@ -26,25 +26,31 @@ from fastpassk.kernels._jit import helper, kernel
 from fastpassk.kernels.rounding import U2, add, divide, multiply, quick_sum, settle, two_product, value_of
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.int64]
+    Flags: TypeAlias = NDArray[np.bool_]
 
 
 class Moments(NamedTuple):
     """Estimate and standard error at each k, float64 of shape (ks,), and which of them are not decided."""
 
-    estimate: NDArray[np.float64]
-    error: NDArray[np.float64]
-    open_estimate: NDArray[np.bool_]
-    open_error: NDArray[np.bool_]
+    estimate: Floats
+    error: Floats
+    open_estimate: Flags
+    open_error: Flags
 
 
 def moments(
     form: int,
-    problems: NDArray[np.int64],
-    high: NDArray[np.float64],
-    low: NDArray[np.float64],
-    exponent: NDArray[np.int64],
-    bound: NDArray[np.float64],
+    problems: Ints,
+    high: Floats,
+    low: Floats,
+    exponent: Ints,
+    bound: Floats,
 ) -> Moments:
     """Return mean and standard error of a form over cells, at each k.
 
@@ -66,7 +72,19 @@ def moments(
 
 
 @kernel(writes=4)
-def _moments(form, problems, total, high, low, exponent, bound, estimate, error, open_estimate, open_error):  # type: ignore[no-untyped-def]
+def _moments(
+    form: int,
+    problems: Ints,
+    total: int,
+    high: Floats,
+    low: Floats,
+    exponent: Ints,
+    bound: Floats,
+    estimate: Floats,
+    error: Floats,
+    open_estimate: Flags,
+    open_error: Flags,
+) -> None:
     for j in range(high.shape[0]):
         top = _largest_exponent(high[j], exponent[j])
         y_high, y_low = _mean(problems, total, high[j], low[j], exponent[j], top)
@@ -79,17 +97,17 @@ def _moments(form, problems, total, high, low, exponent, bound, estimate, error,
 
 
 @helper
-def _largest_exponent(high, exponent):  # type: ignore[no-untyped-def]
+def _largest_exponent(high: Floats, exponent: Ints) -> int:
     """Return the largest exponent of the values that are not 0, or 0."""
-    top = np.int64(-(1 << 62))
+    top = -(1 << 62)
     for i in range(high.size):
         if high[i] != 0.0 and exponent[i] > top:
             top = exponent[i]
-    return top if top > -(1 << 62) else np.int64(0)
+    return top if top > -(1 << 62) else 0
 
 
 @helper
-def _scaled(high, low, exponent, top):  # type: ignore[no-untyped-def]
+def _scaled(high: float, low: float, exponent: int, top: int) -> tuple[float, float]:
     """Return q / 2^top; 0 when that is below 2^-897."""
     power = exponent - top
     if high == 0.0 or power < -900:
@@ -98,13 +116,13 @@ def _scaled(high, low, exponent, top):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _whole(number):  # type: ignore[no-untyped-def]
+def _whole(number: int) -> tuple[float, float]:
     """Return a non-negative int64 as an exact double-double."""
     return quick_sum(float(number >> 32) * 4294967296.0, float(number & 4294967295))
 
 
 @helper
-def _mean(problems, total, high, low, exponent, top):  # type: ignore[no-untyped-def]
+def _mean(problems: Ints, total: int, high: Floats, low: Floats, exponent: Ints, top: int) -> tuple[float, float]:
     """Return the mean of q / 2^top."""
     sum_high, sum_low = 0.0, 0.0
     for i in range(high.size):
@@ -117,7 +135,17 @@ def _mean(problems, total, high, low, exponent, top):  # type: ignore[no-untyped
 
 
 @helper
-def _error(problems, total, high, low, exponent, top, y_high, y_low, e):  # type: ignore[no-untyped-def]
+def _error(
+    problems: Ints,
+    total: int,
+    high: Floats,
+    low: Floats,
+    exponent: Ints,
+    top: int,
+    y_high: float,
+    y_low: float,
+    e: float,
+) -> tuple[float, bool]:
     """Return the standard error of the mean, and whether its rounding is decided."""
     v_high, v_low, a, c = 0.0, 0.0, 0.0, 0.0
     for i in range(high.size):

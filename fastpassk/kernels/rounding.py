@@ -22,7 +22,13 @@ import numpy as np
 from fastpassk.kernels._jit import helper, kernel
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.int64]
+    Flags: TypeAlias = NDArray[np.bool_]
 
 U2 = 2.0**-106  # u^2
 SPLITTER = 134217729.0  # 2^27 + 1
@@ -34,11 +40,11 @@ TINY = -1019  # q from 2^(TINY - 3) up is a normal double
 
 def rounded(
     form: int,
-    high: NDArray[np.float64],
-    low: NDArray[np.float64],
-    exponent: NDArray[np.int64],
-    bound: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    high: Floats,
+    low: Floats,
+    exponent: Ints,
+    bound: Floats,
+) -> tuple[Floats, Flags]:
     """Return the doubles nearest to a form of q, and which of them are not decided.
 
     Parameters
@@ -57,7 +63,7 @@ def rounded(
 
 
 @kernel(writes=2)
-def _round(form, high, low, exponent, bound, values, open_):  # type: ignore[no-untyped-def]
+def _round(form: int, high: Floats, low: Floats, exponent: Ints, bound: Floats, values: Floats, open_: Flags) -> None:
     for i in range(high.size):
         value, decided = value_of(form, high[i], low[i], exponent[i], bound[i])
         values[i] = value
@@ -65,7 +71,7 @@ def _round(form, high, low, exponent, bound, values, open_):  # type: ignore[no-
 
 
 @helper
-def value_of(form, high, low, exponent, bound):  # type: ignore[no-untyped-def]
+def value_of(form: int, high: float, low: float, exponent: int, bound: float) -> tuple[float, bool]:
     """Round 1 - q (form 0) or q (form 1), for q = (high + low) 2^exponent of relative error `bound`.
 
     q is exactly 0 when high is 0, and exactly 1 when it is 1 + 0: every other q is at most 1 - 1/n <= 1 - 2^-63.
@@ -90,7 +96,7 @@ def value_of(form, high, low, exponent, bound):  # type: ignore[no-untyped-def]
 
 
 @helper
-def settle(high, low, exponent, bound):  # type: ignore[no-untyped-def]
+def settle(high: float, low: float, exponent: int, bound: float) -> tuple[float, bool]:
     """Round (high + low) 2^exponent; decided when the value moved by `bound` to either side rounds to the same double.
 
     `bound` is absolute, before scaling. The sums low - bound and low + bound are themselves rounded, by at most
@@ -112,7 +118,7 @@ def settle(high, low, exponent, bound):  # type: ignore[no-untyped-def]
 
 
 @helper
-def two_sum(a, b):  # type: ignore[no-untyped-def]
+def two_sum(a: float, b: float) -> tuple[float, float]:
     """Return RN(a + b) and its exact error."""
     total = a + b
     part = total - a
@@ -120,14 +126,14 @@ def two_sum(a, b):  # type: ignore[no-untyped-def]
 
 
 @helper
-def quick_sum(a, b):  # type: ignore[no-untyped-def]
+def quick_sum(a: float, b: float) -> tuple[float, float]:
     """Return RN(a + b) and its exact error, for |a| >= |b| or a = 0."""
     total = a + b
     return total, b - (total - a)
 
 
 @helper
-def two_product(a, b):  # type: ignore[no-untyped-def]
+def two_product(a: float, b: float) -> tuple[float, float]:
     """Return RN(a b) and its exact error (Dekker), for |a|, |b| < 2^996."""
     product = a * b
     big = SPLITTER * a
@@ -140,7 +146,7 @@ def two_product(a, b):  # type: ignore[no-untyped-def]
 
 
 @helper
-def add(a_high, a_low, b_high, b_low):  # type: ignore[no-untyped-def]
+def add(a_high: float, a_low: float, b_high: float, b_low: float) -> tuple[float, float]:
     """Add two double-doubles."""
     high, low = two_sum(a_high, b_high)
     rest, small = two_sum(a_low, b_low)
@@ -149,14 +155,14 @@ def add(a_high, a_low, b_high, b_low):  # type: ignore[no-untyped-def]
 
 
 @helper
-def multiply(a_high, a_low, b_high, b_low):  # type: ignore[no-untyped-def]
+def multiply(a_high: float, a_low: float, b_high: float, b_low: float) -> tuple[float, float]:
     """Multiply two double-doubles."""
     high, low = two_product(a_high, b_high)
     return quick_sum(high, low + (a_high * b_low + a_low * b_high))
 
 
 @helper
-def divide(a_high, a_low, b_high, b_low):  # type: ignore[no-untyped-def]
+def divide(a_high: float, a_low: float, b_high: float, b_low: float) -> tuple[float, float]:
     """Divide two double-doubles."""
     guess = a_high / b_high
     high, low = two_product(b_high, guess)  # b * guess: DWTimesFP1

@@ -25,7 +25,12 @@ from fastpassk.kernels.integers import PASS_AT_K, quotient
 from fastpassk.kernels.rounding import U2, divide, multiply, quick_sum
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.int64]
 
 MAX_TERMS = 1 << 28  # of one row: some seconds
 STRIDE = 1 << 20  # terms of one call of the kernel, so that an interrupt is heard between calls
@@ -34,15 +39,15 @@ LEAST = -1300  # the floor where q itself is wanted: far enough below 2^-1075 to
 
 
 class Ratios(NamedTuple):
-    """q = (high + low) 2^exponent with relative error at most `bound`; arrays of one shape. high is 0, or in (1/4, 4)."""
+    """q = (high + low) 2^exponent with relative error at most `bound`; arrays of one shape, high 0 or in (1/4, 4)."""
 
-    high: NDArray[np.float64]
-    low: NDArray[np.float64]
-    exponent: NDArray[np.int64]
-    bound: NDArray[np.float64]
+    high: Floats
+    low: Floats
+    exponent: Ints
+    bound: Floats
 
 
-def running(form: int, n: NDArray[np.int64], c: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.float64]:
+def running(form: int, n: Ints, c: Ints, k: Ints) -> Floats:
     """Return correctly rounded values of valid rows; NaN where k > n. int64 arrays of shape (rows,).
 
     Parameters
@@ -61,7 +66,7 @@ def running(form: int, n: NDArray[np.int64], c: NDArray[np.int64], k: NDArray[np
     return _finished(form, n, removed, k, ratios(n, removed, k, FLOORS[form]))
 
 
-def ratios(n: NDArray[np.int64], removed: NDArray[np.int64], k: NDArray[np.int64], floor: int = LEAST) -> Ratios:
+def ratios(n: Ints, removed: Ints, k: Ints, floor: int = LEAST) -> Ratios:
     """Return q row by row; a row found to be below 2^floor carries some value below 2^floor.
 
     Parameters
@@ -84,7 +89,7 @@ def ratios(n: NDArray[np.int64], removed: NDArray[np.int64], k: NDArray[np.int64
     return Ratios(high, low, exponent, _bound(np.minimum(removed, k)))
 
 
-def running_curve(form: int, n: int, c: int, last: int) -> NDArray[np.float64]:
+def running_curve(form: int, n: int, c: int, last: int) -> Floats:
     """Return the correctly rounded values at k = 1..last of one row, from one walk of `last` factors.
 
     Parameters
@@ -98,15 +103,27 @@ def running_curve(form: int, n: int, c: int, last: int) -> NDArray[np.float64]:
     high, low, exponent = np.empty(last), np.empty(last), np.empty(last, np.int64)
     state = np.zeros(5)
     for first in range(0, last, STRIDE):
-        _walk_curve(n, removed, first, state, *(a[first : first + STRIDE] for a in (high, low, exponent)))
+        part = slice(first, first + STRIDE)
+        _walk_curve(n, removed, first, state, high[part], low[part], exponent[part])
     k = np.arange(1, last + 1)
     found = Ratios(high, low, exponent, _bound(k))
     return _finished(form, np.full(last, n), np.full(last, removed), k, found)
 
 
 @kernel(writes=4)
-def _walk(n, removed, k, floor, row, budget, state, high, low, exponent):  # type: ignore[no-untyped-def]
-    """Walk rows from `row` on for some `budget` terms; return the next row, its unfinished products being in `state`."""
+def _walk(
+    n: Ints,
+    removed: Ints,
+    k: Ints,
+    floor: int,
+    row: int,
+    budget: int,
+    state: Floats,
+    high: Floats,
+    low: Floats,
+    exponent: Ints,
+) -> int:
+    """Walk rows from `row` on for `budget` terms; return the next row, its unfinished products in `state`."""
     while row < n.size and budget > 0:
         short, far = min(removed[row], k[row]), n[row] - max(removed[row], k[row])
         over_high, over_low, under_high, under_low, size = state[0], state[1], state[2], state[3], state[4]
@@ -134,7 +151,7 @@ def _walk(n, removed, k, floor, row, budget, state, high, low, exponent):  # typ
 
 
 @kernel(writes=4)
-def _walk_curve(n, removed, first, state, high, low, exponent):  # type: ignore[no-untyped-def]
+def _walk_curve(n: int, removed: int, first: int, state: Floats, high: Floats, low: Floats, exponent: Ints) -> None:
     """Continue a curve from k = first + 1; `state` carries the products."""
     over_high, over_low, under_high, under_low, size = state[0], state[1], state[2], state[3], state[4]
     if first == 0:
@@ -156,7 +173,7 @@ def _walk_curve(n, removed, first, state, high, low, exponent):  # type: ignore[
 
 
 @helper
-def _times(high, low, factor):  # type: ignore[no-untyped-def]
+def _times(high: float, low: float, factor: int) -> tuple[float, float, int]:
     """Multiply by a positive int64; return the mantissa with high in [1/2, 1] and the power of two taken out."""
     upper, lower = quick_sum(float(factor >> 32) * 4294967296.0, float(factor & 4294967295))
     high, low = multiply(high, low, upper, lower)
@@ -164,14 +181,12 @@ def _times(high, low, factor):  # type: ignore[no-untyped-def]
     return high, math.ldexp(low, -power), power
 
 
-def _bound(terms: NDArray[np.int64]) -> NDArray[np.float64]:
+def _bound(terms: Ints) -> Floats:
     """Return the proven relative error of q after that many terms."""
-    return (14.0 * terms + 32.0) * U2
+    return (14.0 * terms.astype(np.float64) + 32.0) * U2
 
 
-def _finished(
-    form: int, n: NDArray[np.int64], removed: NDArray[np.int64], k: NDArray[np.int64], found: Ratios
-) -> NDArray[np.float64]:
+def _finished(form: int, n: Ints, removed: Ints, k: Ints, found: Ratios) -> Floats:
     """Round, finish open rows with exact integers, and write NaN where k > n."""
     values, open_ = rounding.rounded(form, *found)
     for i in np.flatnonzero(open_ & (k <= n)):
@@ -180,8 +195,8 @@ def _finished(
     return values
 
 
-def _refuse_endless(n: NDArray[np.int64], removed: NDArray[np.int64], k: NDArray[np.int64], floor: int) -> None:
-    """Refuse a row of too many terms. A factor is at most 1 - M/n, so 0.7 |floor| n / M of them bring q below 2^floor."""
+def _refuse_endless(n: Ints, removed: Ints, k: Ints, floor: int) -> None:
+    """Refuse a row of too many terms; factors are at most 1 - M/n, so 0.7 |floor| n / M of them reach 2^floor."""
     long = np.maximum(removed, k).astype(np.float64)
     terms = np.minimum(np.minimum(removed, k), 0.7 * abs(floor) * n / np.maximum(long, 1.0))
     terms[(k > n) | (n - removed < k)] = 0

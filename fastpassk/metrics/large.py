@@ -17,6 +17,7 @@ from fastpassk.kernels.factorials import LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
@@ -26,10 +27,13 @@ if TYPE_CHECKING:
     Stretch = tuple[int, int]
     Spread = Callable[[Callable[[Stretch], bool], list[Stretch]], list[bool]]
 
+    Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.int64]
+
 CELLS = 1 << 19  # values of a stretch
 
 
-def fill(metric: Metric, rows: Rows, out: NDArray[np.float64], *, threads: bool) -> None:
+def fill(metric: Metric, rows: Rows, out: Floats, *, threads: bool) -> None:
     """Write the values of all rows into `out`.
 
     Raises
@@ -50,7 +54,7 @@ def fill(metric: Metric, rows: Rows, out: NDArray[np.float64], *, threads: bool)
         out[...] = flat.reshape(out.shape)
 
 
-def _fill_marked(metric: Metric, rows: Rows, out: NDArray[np.float64], marked: list[Stretch], spread: Spread) -> None:
+def _fill_marked(metric: Metric, rows: Rows, out: Floats, marked: list[Stretch], spread: Spread) -> None:
     """Score stretches whose columns are not at hand, all rows known to be good."""
     pairs = _pairs(columns.stored(metric.form), rows, marked)
     made = columns.with_columns(metric.form, *pairs) if pairs else None
@@ -67,12 +71,10 @@ def _fill_marked(metric: Metric, rows: Rows, out: NDArray[np.float64], marked: l
     spread(score, marked)
 
 
-def _gather(
-    kept: columns.Columns, rows: Rows, out: NDArray[np.float64], stretches: list[Stretch], spread: Spread
-) -> list[Stretch]:
+def _gather(kept: columns.Columns, rows: Rows, out: Floats, stretches: list[Stretch], spread: Spread) -> list[Stretch]:
     """Gather stretches; return those that were marked."""
 
-    def gather(part: Part, target: NDArray[np.float64]) -> bool:
+    def gather(part: Part, target: Floats) -> bool:
         if rows.ks is not None:
             return columns.gather_ks(kept, part.n, part.c, part.k, target)
         return columns.gather_rows(kept, part.n, part.c, part.k, target)
@@ -82,7 +84,7 @@ def _gather(
     return [stretch for stretch, fine in zip(stretches, good, strict=True) if not fine]
 
 
-def _score(metric: Metric, n: NDArray[np.int64], c: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.float64]:
+def _score(metric: Metric, n: Ints, c: Ints, k: Ints) -> Floats:
     """Score rows one by one."""
     beyond = n > LIMIT
     if not beyond.any():
@@ -93,10 +95,8 @@ def _score(metric: Metric, n: NDArray[np.int64], c: NDArray[np.int64], k: NDArra
     return values
 
 
-def _pairs(
-    kept: columns.Columns | None, rows: Rows, stretches: list[Stretch]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return the distinct (n, k) of these stretches, n within the table; None when their columns cost more than the rows."""
+def _pairs(kept: columns.Columns | None, rows: Rows, stretches: list[Stretch]) -> tuple[Ints, Ints] | None:
+    """Return the distinct (n, k) of these stretches, n within the table; None when they have more cells than rows."""
     top = min(LIMIT, max(int(rows.part(*stretch).n.max()) for stretch in stretches))
     top = max(top, kept.top if kept else 0)
     ks = rows.ks if rows.ks is not None else _distinct_ks(rows, stretches, top)
@@ -119,7 +119,7 @@ def _pairs(
     return (n, k) if cells <= sum(stop - start for start, stop in stretches) * rows.per_row else None
 
 
-def _distinct_ks(rows: Rows, stretches: list[Stretch], top: int) -> NDArray[np.int64]:
+def _distinct_ks(rows: Rows, stretches: list[Stretch], top: int) -> Ints:
     """Return the distinct ks of these stretches, every k beyond `top` as top + 1."""
     present = np.zeros(top + 2, np.bool_)
     for stretch in stretches:

@@ -22,10 +22,15 @@ from fastpassk.metrics.small import affordable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
     from fastpassk.metrics.records import Metric
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.int64]
+    Flags: TypeAlias = NDArray[np.bool_]
 
 CELLS = 1 << 14  # values of q of one task
 WIDE = 2_000  # n from which a value counts more in the budget of exact ones, its integers being longer
@@ -33,11 +38,11 @@ WIDE = 2_000  # n from which a value counts more in the budget of exact ones, it
 
 def mean_and_error(
     metric: Metric,
-    n: NDArray[np.int64],
-    c: NDArray[np.int64],
-    problems: NDArray[np.int64],
-    ks: NDArray[np.int64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    n: Ints,
+    c: Ints,
+    problems: Ints,
+    ks: Ints,
+) -> tuple[Floats, Floats]:
     """Return estimate and standard error at every k, each the double nearest to the exact value.
 
     Parameters
@@ -67,7 +72,7 @@ def mean_and_error(
     return np.concatenate([estimate for estimate, _ in found]), np.concatenate([error for _, error in found])
 
 
-def mean_and_error_of(values: NDArray[np.float64], problems: NDArray[np.int64]) -> tuple[float, float]:
+def mean_and_error_of(values: Floats, problems: Ints) -> tuple[float, float]:
     """Return mean and standard error of given scores, each the double nearest to the exact value.
 
     Parameters
@@ -90,9 +95,7 @@ def mean_and_error_of(values: NDArray[np.float64], problems: NDArray[np.int64]) 
     return _rounded([top * (whole // denominator) for top, denominator in ratios], problems.tolist(), whole)
 
 
-def _exact_point(
-    metric: Metric, n: NDArray[np.int64], c: NDArray[np.int64], problems: NDArray[np.int64], k: int
-) -> tuple[float, float]:
+def _exact_point(metric: Metric, n: Ints, c: Ints, problems: Ints, k: int) -> tuple[float, float]:
     """Do one k in integers.
 
     The common denominator of all C(n, k) stays short: no prime power in C(n, k) exceeds n, so it divides lcm(1..largest
@@ -120,17 +123,17 @@ def _rounded(values: Sequence[int], problems: Sequence[int], whole: int) -> tupl
     return estimate, square_root(total * second - first * first, whole * whole * total * total * (total - 1))
 
 
-def _kernel_points(
-    metric: Metric, n: NDArray[np.int64], c: NDArray[np.int64], problems: NDArray[np.int64], ks: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _kernel_points(metric: Metric, n: Ints, c: Ints, problems: Ints, ks: Ints) -> tuple[Floats, Floats]:
     """Do some ks in double-double; what stays open is done again in integers."""
     from fastpassk.kernels.moments import moments
 
     removed = c if metric.form == PASS_AT_K else n - c
     shape = (ks.size, n.size)
     rows = (np.broadcast_to(a, shape).reshape(-1) for a in (n, removed, ks[:, None]))
-    high, low, exponent, bound = (a.reshape(shape) for a in _quotients(*rows))
-    found = moments(metric.form, problems, high, low, exponent, bound.max(axis=1))
+    high, low, exponent, bound = _quotients(*rows)
+    high = high.reshape(shape)
+    worst = bound.reshape(shape).max(axis=1)
+    found = moments(metric.form, problems, high, low.reshape(shape), exponent.reshape(shape), worst)
     if metric.form == PASS_AT_K and removed.any():
         found.open_estimate[found.estimate == 0.0] = True  # some problem is solved: a mean of 0 is lost, not found
     level = _level(removed, high)
@@ -142,15 +145,14 @@ def _kernel_points(
     return found.estimate, found.error
 
 
-def _level(removed: NDArray[np.int64], high: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return at which ks all problems have the same value for certain: there is one cell, or q is 0, or 1, in every one."""
-    return (high == 0.0).all(axis=1) | bool(removed.size == 1 or (removed == 0).all())
+def _level(removed: Ints, high: Floats) -> Flags:
+    """Return at which ks all problems have one value for certain: there is one cell, or q is 0, or 1, in all."""
+    level: Flags = (high == 0.0).all(axis=1) | bool(removed.size == 1 or (removed == 0).all())
+    return level
 
 
-def _quotients(
-    n: NDArray[np.int64], removed: NDArray[np.int64], k: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return q = (high + low) 2^exponent of rows and their bounds, from the table or, beyond it, from running products."""
+def _quotients(n: Ints, removed: Ints, k: Ints) -> tuple[Floats, Floats, Ints, Floats]:
+    """Return q = (high + low) 2^exponent of rows, and their bounds: from the table or, beyond it, running products."""
     from fastpassk.kernels import columns, running
     from fastpassk.kernels.factorials import LIMIT
 
@@ -159,7 +161,7 @@ def _quotients(
     return running.ratios(n, removed, k)
 
 
-def _refuse_unfit(n: NDArray[np.int64], ks: NDArray[np.int64]) -> None:
+def _refuse_unfit(n: Ints, ks: Ints) -> None:
     """Refuse a k for which some problem has no value."""
     if not n.size:
         raise FastpasskError("a group without problems has no mean; give at least one cell")

@@ -10,10 +10,15 @@ from fastpassk.errors import FastpasskError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
+    Ints: TypeAlias = NDArray[np.int64]
+    Flags: TypeAlias = NDArray[np.bool_]
+
 LARGEST = 2**63 - 1
+READY = (np.dtype(np.int32), np.dtype(np.int64))  # what kernels take
 
 
 class Part(NamedTuple):
@@ -39,7 +44,8 @@ class Rows:
             self.shape = np.broadcast_shapes(self.n.shape, self.c.shape, self.k.shape)
         except ValueError:
             raise FastpasskError(
-                f"n, c and k have the shapes {self.n.shape}, {self.c.shape} and {self.k.shape}, which do not broadcast together"
+                f"n, c and k have the shapes {self.n.shape}, {self.c.shape} and {self.k.shape}; allowed: shapes that "
+                "broadcast together"
             ) from None
         self.ks = self._shared_ks()
         self.per_row = 1 if self.ks is None else self.ks.size
@@ -54,8 +60,8 @@ class Rows:
             return Part(start, stop, n, c, self.ks)
         return Part(start, stop, *_canonical([a[start:stop] for a in (self._n, self._c, self._k)], wide))
 
-    def expanded(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return the (n, c, k) of rows start..stop-1, each row repeated for every k: int64 of shape (rows * per_row,)."""
+    def expanded(self, start: int, stop: int) -> tuple[Ints, Ints, Ints]:
+        """Return the (n, c, k) of rows start..stop-1, repeated for every k: int64 of shape (rows * per_row,)."""
         part = self.part(start, stop, wide=True)
         if self.ks is None:
             return part.n, part.c, part.k
@@ -72,7 +78,7 @@ class Rows:
         if bad:
             self._complain(first, bad)
 
-    def _shared_ks(self) -> NDArray[np.int64] | None:
+    def _shared_ks(self) -> Ints | None:
         """Return the ks that every row has in common, or None."""
         if self.k.size == 1:
             return self.k.reshape(-1).astype(np.int64)
@@ -99,8 +105,8 @@ class Rows:
         )
 
 
-def faults(n: NDArray[np.int64], c: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which rows cannot be scored: n < 1, c < 0, c > n or k < 1 (a uint64 beyond int64 arrives here negative)."""
+def faults(n: Ints, c: Ints, k: Ints) -> Flags:
+    """Return which rows cannot be scored: n < 1, c < 0, c > n or k < 1 (uint64 beyond int64 arrives negative)."""
     return (n < 1) | (c < 0) | (c > n) | (k < 1)
 
 
@@ -124,6 +130,13 @@ def _flat(array: NDArray[Any], shape: tuple[int, ...]) -> Any:
 
 def _canonical(pieces: list[NDArray[Any]], wide: bool) -> list[NDArray[Any]]:
     """Bring pieces to one dtype, int32 where all of them fit, native, aligned and contiguous."""
+    if all(_is_ready(piece, pieces[0].dtype) for piece in pieces) and not (wide and pieces[0].itemsize == 4):
+        return pieces
     narrow = not wide and all(np.can_cast(piece.dtype, np.int32) for piece in pieces)
     dtype = np.dtype(np.int32 if narrow else np.int64)
     return [np.require(piece.astype(dtype, copy=False), requirements=["C", "A"]) for piece in pieces]
+
+
+def _is_ready(piece: NDArray[Any], dtype: np.dtype[Any]) -> bool:
+    """Return whether kernels take this piece as it is, in the dtype that all pieces share."""
+    return piece.dtype is dtype and dtype in READY and piece.flags.c_contiguous and piece.flags.aligned

@@ -15,10 +15,16 @@ from fastpassk.kernels.integers import PASS_AT_K
 from fastpassk.metrics.rows import LARGEST, faults
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from numpy.typing import NDArray
 
     from fastpassk.metrics.records import Metric
     from fastpassk.metrics.rows import Rows
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.int64]
+    Flags: TypeAlias = NDArray[np.bool_]
 
 FEW = 256  # rows that are scored one by one
 FACTORS = 20_000  # of the products of a few rows, together: some milliseconds
@@ -26,12 +32,15 @@ ROWS = 50_000
 CELLS = 50_000  # of exact columns, in the life of a process
 SHORT = 2_000  # columns up to this n are kept
 
-_spent = 0
+
+class _Account:
+    """How many exact values this process has spent."""
+
+    spent = 0
 
 
-def fill(metric: Metric, rows: Rows, out: NDArray[np.float64]) -> bool:
-    """Write the values of all rows into `out` and return True, or return False and leave it when this is not small
-    work.
+def fill(metric: Metric, rows: Rows, out: Floats) -> bool:
+    """Write the values of all rows into `out` and return True; return False, and write nothing, for larger work.
 
     Raises
     ------
@@ -67,16 +76,13 @@ def single(metric: Metric, n: int, c: int, k: int) -> float | None:
 
 def affordable(cells: int) -> bool:
     """Return whether so many more exact values are within what this process may spend on them, and count them."""
-    global _spent
-    if _spent + cells > CELLS:
+    if _Account.spent + cells > CELLS:
         return False
-    _spent += cells
+    _Account.spent += cells
     return True
 
 
-def _few(
-    metric: Metric, n: NDArray[np.int64], c: NDArray[np.int64], k: NDArray[np.int64], live: NDArray[np.bool_]
-) -> NDArray[np.float64] | None:
+def _few(metric: Metric, n: Ints, c: Ints, k: Ints, live: Flags) -> Floats | None:
     """Score row by row; None when the products are too long."""
     removed = c if metric.form == PASS_AT_K else n - c
     if float(np.minimum(removed, k)[live].sum(dtype=np.float64)) > FACTORS:
@@ -89,9 +95,7 @@ def _few(
     return values
 
 
-def _gathered(
-    metric: Metric, n: NDArray[np.int64], c: NDArray[np.int64], k: NDArray[np.int64], live: NDArray[np.bool_]
-) -> NDArray[np.float64] | None:
+def _gathered(metric: Metric, n: Ints, c: Ints, k: Ints, live: Flags) -> Floats | None:
     """Score by exact columns; None when they have too many cells."""
     n, c, k = n[live], c[live], k[live]
     values = np.full(live.size, np.nan)
@@ -108,12 +112,12 @@ def _gathered(
     return values
 
 
-def _column(metric: Metric, n: int, k: int) -> NDArray[np.float64]:
+def _column(metric: Metric, n: int, k: int) -> Floats:
     """Return the column of (n, k), kept when it is short."""
     return _kept_column(metric, n, k) if n <= SHORT else _exact_column(metric, n, k)
 
 
-def _exact_column(metric: Metric, n: int, k: int) -> NDArray[np.float64]:
+def _exact_column(metric: Metric, n: int, k: int) -> Floats:
     """Return the metric at c = 0..n, each value one integer division."""
     numerators = metric.column(n, k)
     whole = max(numerators)

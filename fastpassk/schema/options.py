@@ -144,6 +144,8 @@ class Settings:
         for name in ("meta", "problems"):
             if name in stated:
                 stated[name] = True
+        if "missing" in stated:
+            stated["missing"] = policies.plain_missing(self.missing)
         if "where" in stated:
             stated["where"] = str(stated["where"])
         return stated

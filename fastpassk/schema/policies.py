@@ -81,6 +81,13 @@ def parse_missing(missing: Missing) -> dict[str, str]:
     return rules
 
 
+def plain_missing(missing: Missing) -> str | dict[str, str]:
+    """Write the `missing` option in one way: the rule where there is one, else those that are not `error`."""
+    rules = parse_missing(missing)
+    kinds = set(rules.values())
+    return kinds.pop() if len(kinds) == 1 else {reason: rule for reason, rule in rules.items() if rule != "error"}
+
+
 def parse_stopped(stopped: int | None) -> int | None:
     """Read the `stopped` option: the number of passes at which sampling of a problem ended, or None."""
     if stopped is None or (isinstance(stopped, int) and not isinstance(stopped, bool) and stopped >= 1):

@@ -1,10 +1,14 @@
-"""What can go wrong while rows are read, said in one line that names the file and, for text files, the line."""
+"""What can go wrong while rows are read, said in one line that names the file and, for text files, the line.
+
+The readers say neither. The file is read again, slowly, only after a failure.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,6 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from fastpassk.sources.dataset import Dataset
+
+# Mistakes in a query, ours or that of a caller's lazy frame: they are shown as they are.
+MISTAKES = (pl.exceptions.ColumnNotFoundError, pl.exceptions.DuplicateError)
+NOT_WHOLE = re.compile(r"to `i64` failed .*?\[\"(n|c|k)=(.*?)\"[\],]")
 
 
 def collect(dataset: Dataset, lazy: pl.LazyFrame) -> pl.DataFrame:
@@ -42,41 +50,37 @@ def translated(files: Iterable[File]) -> Iterator[None]:
     """Turn whatever the readers raise inside the block into one `FastpasskError` that names the file."""
     try:
         yield
-    except (FastpasskError, MemoryError):
+    except (FastpasskError, MemoryError, *MISTAKES):
         raise
-    except Exception as error:
+    except (Exception, pl.exceptions.PanicException) as error:  # a panic derives from BaseException
         if not _is_reading(error):
             raise
-        raise FastpasskError(_explain(list(files), error)) from error
-    except pl.exceptions.PanicException as error:  # derives from BaseException
-        raise FastpasskError(_explain(list(files), error)) from error
+        raise FastpasskError(_explained(list(files), error)) from error
 
 
-def _is_reading(error: Exception) -> bool:
-    root = type(error).__module__.partition(".")[0]
-    return root in ("polars", "pyarrow") or isinstance(error, (OSError, EOFError, UnicodeError))
+def _is_reading(error: BaseException) -> bool:
+    library = type(error).__module__.partition(".")[0]
+    kinds = (OSError, EOFError, UnicodeError, pl.exceptions.PanicException)
+    return library in ("polars", "pyarrow") or isinstance(error, kinds)
 
 
-def _explain(files: list[File], error: BaseException) -> str:
-    for file in files:
-        fault = _fault(file)
-        if fault:
-            return fault
+def _explained(files: list[File], error: BaseException) -> str:
+    number = NOT_WHOLE.search(str(error))
+    if number:
+        return f"{number[1]} is {number[2]} in a row; n, c and k must be whole numbers"
+    fault = next((fault for fault in map(_fault, files) if fault), None)
     where = files[0].name if len(files) == 1 else f"one of {len(files)} files" if files else "the frame"
-    text = str(error).strip() or type(error).__name__
-    return f"{where} cannot be read: {text.splitlines()[0]}"
+    return fault or f"{where} cannot be read: {_first_line(error)}"
 
 
 def _fault(file: File) -> str | None:
-    """Read one file again, slowly, to find what is wrong with it."""
+    """Find what is wrong with a file; None when it reads well."""
     try:
         if file.format == "ndjson":
             return _bad_line(file)
         if file.format in ("csv", "tsv"):
             return _bad_row(file)
-        if file.format == "json":
-            return None
-        return _bad_columns(file)
+        return None if file.format == "json" else _bad_columns(file)
     except UnicodeDecodeError:
         return f"{file.name} is not UTF-8 text; convert it first, as with iconv"
     except (OSError, EOFError) as error:
@@ -87,10 +91,8 @@ def _bad_line(file: File) -> str | None:
     with open_bytes(file) as stream:
         for number, line in enumerate(stream, 1):
             text = line.decode().removeprefix("\ufeff").strip()
-            if not text:
-                continue
             try:
-                value = json.loads(text)
+                value = json.loads(text or "{}")
             except ValueError as error:
                 if not line.endswith(b"\n"):
                     return f"{file.name}, line {number}: the last line is cut off"
@@ -111,14 +113,19 @@ def _bad_row(file: File) -> str | None:
 
 
 def _bad_columns(file: File) -> str | None:
+    if file.format == "arrow-stream":
+        return None
+    scan = pl.scan_parquet if file.format == "parquet" else pl.scan_ipc
+    name = None
     try:
-        whole = pl.scan_parquet(file.path, glob=False) if file.format == "parquet" else pl.scan_ipc(file.path, glob=False)
-        names = whole.collect_schema().names()
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is what is wrong with the file
-        return f"{file.name} cannot be read as {file.format}, it is damaged or cut off: {str(error).splitlines()[0]}"
-    for name in names:
-        try:
-            whole.select(pl.col(name).len()).collect()
-        except Exception as error:  # noqa: BLE001
-            return f"{file.name}: column {name!r} cannot be read: {str(error).splitlines()[0]}"
+        whole = scan(file.path, glob=False)
+        for name in whole.collect_schema().names():
+            whole.select(pl.col(name).hash().sum()).collect()
+    except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001 - whatever it is, it is the fault
+        what = f"column {name!r}" if name else f"it as {file.format}"
+        return f"{file.name} is damaged or cut off: reading {what} fails with {_first_line(error)}"
     return None
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

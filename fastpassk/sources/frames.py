@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from typing import Any
 
 import polars as pl
 
@@ -27,40 +27,27 @@ def open_frame(source: object, name: str = "the frame") -> Table:
     Raises
     ------
     UsageError
-        It is none of the kinds that are read, or its columns do not fit Arrow.
+        It is of no kind that is read.
     """
     frame = _as_lazy(source)
-    schema = dict(frame.collect_schema())
-    return Table(name, schema, frame.select, metadata=_provenance(source))
+    made = provenance(source) if isinstance(source, pl.DataFrame) else None
+    return Table(name, dict(frame.collect_schema()), frame.select, metadata=made or {})
 
 
-def _provenance(source: object) -> dict[str, object]:
-    """Return how a frame of ours was made: its identity columns, its stopping rule, its inputs."""
-    return (provenance(source) or {}) if isinstance(source, pl.DataFrame) else {}
-
-
-def _as_lazy(source: object) -> pl.LazyFrame:
+def _as_lazy(source: Any) -> pl.LazyFrame:
     if isinstance(source, pl.LazyFrame):
         return source
     if isinstance(source, pl.DataFrame):
         return source.lazy()
     if hasattr(source, "__arrow_c_stream__"):
-        return _from_arrow(source).lazy()
+        return pl.DataFrame(source).lazy()
     if isinstance(source, dict) or is_records(source):
         return _from_values(source).lazy()
     raise UsageError(f"a {type(source).__name__} is no source; allowed: {WHAT}")
 
 
-def _from_arrow(source: object) -> pl.DataFrame:
-    arrow = sys.modules.get("pyarrow")
-    if arrow is not None and isinstance(source, arrow.Table):
-        frame = pl.from_arrow(source)
-        assert isinstance(frame, pl.DataFrame)
-        return frame
-    return pl.DataFrame(source)
-
-
-def _from_values(source: object) -> pl.DataFrame:
+def _from_values(source: Any) -> pl.DataFrame:
+    """Build a frame; values of several types in one column become text, and are told apart as those of a CSV file."""
     if isinstance(source, dict):
         return pl.DataFrame(source, strict=False)
     return pl.DataFrame(source, strict=False, infer_schema_length=None)

@@ -1,7 +1,7 @@
 """NDJSON and JSON arrays: which keys there are, and their values as text.
 
-A key may first appear on the last line, so all of a file is looked through for the names that matter; only then
-are the needed keys scanned. Values come as text, whatever their types, and are told apart by the same rules as CSV.
+A key may first appear on the last line, so that all of a file is looked through for the names that matter; only then
+are the needed keys scanned. Values come as text whatever their types, and are told apart by the same rules as CSV.
 """
 
 from __future__ import annotations
@@ -14,116 +14,88 @@ import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
 from fastpassk.errors import FastpasskError
 from fastpassk.schema.names import ALIASES, plain
-from fastpassk.storage.detect import File, open_bytes
+from fastpassk.storage.detect import UTF8_MARK, File, open_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 SAMPLE = 1 << 20  # bytes at the head that are parsed to learn the keys
-BLOCK, BLOCKS = 1 << 16, 8  # and blocks further on
-BOM = b"\xef\xbb\xbf"
-# A token that strict JSON does not know, where a value may stand.
-TOKEN = r"[:\[,]\s*(?:NaN|-?Infinity)\b"
-STRING_OR_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|\bNaN\b|-?\bInfinity\b')
+# Words that strict JSON does not know, where a value may stand; and the strings that may hold the same words.
+NOT_JSON = r"[:\[,]\s*(?:NaN|-?Infinity)\b"
+STRING_OR_WORD = re.compile(rb'"(?:[^"\\]|\\.)*"|\bNaN\b|-?\bInfinity\b')
+LINE = pl.col("line")
 
 
 @dataclass(frozen=True)
 class Keys:
-    """The top-level keys of a file, those that hold lists, and a way to scan some of them."""
+    """The top-level keys of a file, what they hold, and a way to scan some of them."""
 
     keys: list[str]
-    lists: frozenset[str]
+    lists: frozenset[str]  # keys that hold lists
+    objects: frozenset[str]  # keys that hold lists or objects
     scan: Callable[[list[str]], pl.LazyFrame]
 
 
 def open_lines(file: File, wanted: Iterable[str]) -> Keys:
-    """Find the keys of an NDJSON file."""
-    keys, lists, whole = _sampled(file)
-    path, strange = file.path, _has_mark(file)
-    if not whole:
-        late, token = _late_keys(file, keys, wanted)
-        keys = list(dict.fromkeys([*keys, *late]))
-    else:
-        token = _has_token(file)
-    if strange or token:
-        path = _cleaned(file)
-
-    def scan(names: list[str]) -> pl.LazyFrame:
-        return _scan(path, names)
-
-    return Keys(keys, lists, scan)
+    """Find the keys of an NDJSON file; `wanted` are keys that the caller names."""
+    with open_bytes(file) as stream:
+        head = stream.read(SAMPLE)
+        whole = not stream.read(1)
+    keys, lists, objects = _described(_records(head, file))
+    names = [] if whole else _absent(keys, wanted)
+    strange = bool(re.search(NOT_JSON.encode(), head)) if whole else _any_line(file, NOT_JSON, after="NaN|Infinity")
+    path = _cleaned(file) if strange or head.startswith(UTF8_MARK) else file.path
+    for key, is_list in _late(file, path, names, keys):
+        keys.append(key)
+        lists |= {key} if is_list else set()
+    return Keys(keys, frozenset(lists), frozenset(objects), lambda chosen: _scan(path, chosen))
 
 
 def open_array(file: File) -> Keys:
     """Read a JSON array of records, and find its keys."""
-    with open_bytes(file) as stream:
-        text = stream.read()
-    try:
-        records = json.loads(text.decode("utf-8-sig"), object_pairs_hook=_Object, parse_constant=_constant)
-    except UnicodeDecodeError as error:
-        raise FastpasskError(f"{file.name} is not UTF-8 text") from error
-    except ValueError as error:
-        raise FastpasskError(f"{file.name} is not valid JSON: {error}") from error
-    odd = next((place for place, record in enumerate(records, 1) if not isinstance(record, dict)), None)
-    if odd is not None or not records:
-        fact = "an empty list" if not records else f"a list whose item {odd} is no object"
-        raise FastpasskError(f"{file.name} is {fact}; an array of records is read")
-    keys = list(dict.fromkeys(key for record in records for key in record))
-    lists = frozenset(key for record in records for key, value in record.items() if isinstance(value, list))
+    records = _array(file)
+    keys, lists, objects = _described(records)
 
     def scan(names: list[str]) -> pl.LazyFrame:
-        kept = [{name: record[name] for name in names if name in record} for record in records]
+        kept = ({name: record[name] for name in names if name in record} for record in records)
         lines = "\n".join(map(json.dumps, kept)).encode()
         return pl.scan_ndjson(lines, schema=dict.fromkeys(names, pl.String()))
 
-    for place, record in enumerate(records, 1):
-        if record.doubled:
-            raise FastpasskError(f"{file.name}: item {place} has the key {record.doubled!r} twice")
-    return Keys(keys, lists, scan)
+    return Keys(keys, frozenset(lists), frozenset(objects), scan)
 
 
-class _Object(dict):  # type: ignore[type-arg]
+class _Object(dict[str, Any]):
     """A JSON object that remembers a key which stood twice in it."""
 
-    def __init__(self, pairs: list[tuple[str, object]]) -> None:
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
-        self.doubled: str | None = None
-        if len(self) < len(pairs):
-            names = [name for name, _ in pairs]
-            self.doubled = next(name for name in names if names.count(name) > 1)
+        names = [name for name, _ in pairs]
+        self.doubled = next((name for name in names if names.count(name) > 1), None) if len(self) < len(names) else None
 
 
-def _constant(token: str) -> str | None:
-    return None if token == "NaN" else token
-
-
-def _has_mark(file: File) -> bool:
-    with open_bytes(file) as stream:
-        return stream.read(3) == BOM
-
-
-def _sampled(file: File) -> tuple[list[str], frozenset[str], bool]:
-    """Parse the head of a file and some blocks further on: keys, keys that hold lists, whether that was all."""
+def _described(records: Iterable[_Object]) -> tuple[list[str], set[str], set[str]]:
+    """Return all keys, those that hold a list somewhere, and those that hold a list or an object."""
     keys: dict[str, None] = {}
     lists: set[str] = set()
-    with open_bytes(file) as stream:
-        head = stream.read(SAMPLE)
-        whole = not stream.read(1)
-    for record in _records(head, file):
+    objects: set[str] = set()
+    for record in records:
         keys.update(dict.fromkeys(record))
-        lists.update(key for key, value in record.items() if isinstance(value, list))
-    return list(keys), frozenset(lists), whole
+        for key, value in record.items():
+            if isinstance(value, (list, dict)):
+                objects.add(key)
+                lists |= {key} if isinstance(value, list) else set()
+    return list(keys), lists, objects
 
 
 def _records(block: bytes, file: File) -> Iterator[_Object]:
     """Parse the lines of a block; what does not parse is left to the scan, whose errors are told with their line."""
-    for number, line in enumerate(block.removeprefix(BOM).split(b"\n"), 1):
+    for number, line in enumerate(block.removeprefix(UTF8_MARK).split(b"\n"), 1):
         try:
             record = json.loads(line, object_pairs_hook=_Object)
         except ValueError:
@@ -134,30 +106,53 @@ def _records(block: bytes, file: File) -> Iterator[_Object]:
             yield record
 
 
-def _late_keys(file: File, known: list[str], wanted: Iterable[str]) -> tuple[list[str], bool]:
-    """Look through all lines for names that matter and are not known yet, and for tokens like NaN."""
-    found = {plain(name) for name in known}
-    aliases = {alias for names in ALIASES.values() for alias in names} - found
-    parts = [re.escape(name) for name in wanted if name not in known]
-    parts += [alias.replace("_", "[^0-9A-Za-z\"]+") for alias in sorted(aliases)]
-    pattern = f'(?i)"[^0-9A-Za-z"\\\\]*(?:{"|".join(parts)})[^0-9A-Za-z"\\\\]*"\\s*:'
+def _array(file: File) -> list[_Object]:
+    with open_bytes(file) as stream:
+        text = stream.read()
+    try:
+        records = json.loads(text.decode("utf-8-sig"), object_pairs_hook=_Object, parse_constant=_constant)
+    except UnicodeDecodeError as error:
+        raise FastpasskError(f"{file.name} is not UTF-8 text; convert it first, as with iconv") from error
+    except ValueError as error:
+        raise FastpasskError(f"{file.name} is not valid JSON: {error}") from error
+    for place, record in enumerate(records, 1):
+        if not isinstance(record, _Object):
+            raise FastpasskError(f"{file.name}: item {place} of the array is no object; an array of records is read")
+        if record.doubled:
+            raise FastpasskError(f"{file.name}: item {place} has the key {record.doubled!r} twice")
+    return list(records)
+
+
+def _constant(word: str) -> str | None:
+    return None if word == "NaN" else word
+
+
+def _absent(keys: list[str], wanted: Iterable[str]) -> list[str]:
+    """Return regular expressions of the names that matter and are not among `keys`."""
+    known = {plain(key) for key in keys}
+    aliases = sorted({alias for names in ALIASES.values() for alias in names} - known)
+    return [re.escape(name) for name in wanted if name not in keys] + [
+        alias.replace("_", '[^0-9A-Za-z"]+') for alias in aliases
+    ]
+
+
+def _any_line(file: File, pattern: str, after: str) -> bool:
+    """Tell whether a line matches; `after` is a cheaper pattern that matches wherever `pattern` does."""
     lines = pl.scan_lines(file.path, glob=False)
-    seen, token = (
-        lines.select(pl.col("line").str.contains(pattern).any(), pl.col("line").str.contains(TOKEN).any().alias("token"))
-        .collect()
-        .row(0)
-    )
-    if not seen:
-        return [], token
-    hits = lines.select(pl.col("line").str.extract_all(pattern).list.explode().drop_nulls().unique()).collect()
-    names = sorted({json.loads(hit[: hit.rindex('"') + 1]) for hit in hits["line"]} - set(known))
-    return _top_level(file, names, token), token
+    return all(lines.select(LINE.str.contains(each).any()).collect().item() for each in (after, pattern))
 
 
-def _top_level(file: File, names: list[str], token: bool) -> list[str]:
-    path = _cleaned(file) if token or _has_mark(file) else file.path
-    counts = _scan(path, names).select(pl.all().count()).collect()
-    return [name for name in names if counts[name][0]]
+def _late(file: File, path: Path, names: list[str], known: list[str]) -> Iterator[tuple[str, bool]]:
+    """Look through all lines for the keys `names`; give each as it is spelled, and whether it holds lists."""
+    pattern = f'(?i)"[^0-9A-Za-z"\\\\]*(?:{"|".join(names)})[^0-9A-Za-z"\\\\]*"\\s*:'
+    if not names or not _any_line(file, pattern, after=pattern):
+        return
+    lines = pl.scan_lines(file.path, glob=False)
+    hits = lines.select(LINE.str.extract_all(pattern).explode().drop_nulls().unique()).collect()["line"]
+    keys = sorted({json.loads(hit[: hit.rindex('"') + 1]) for hit in hits} - set(known))
+    there = pl.col(keys).count().name.suffix("?"), pl.col(keys).str.starts_with("[").any()
+    found = _scan(path, keys).select(*there).collect().row(0, named=True) if keys else {}
+    yield from ((key, bool(found[key])) for key in keys if found[key + "?"])  # else it stands in inner objects only
 
 
 def _scan(path: Path, names: list[str]) -> pl.LazyFrame:
@@ -165,14 +160,8 @@ def _scan(path: Path, names: list[str]) -> pl.LazyFrame:
     return pl.scan_ndjson(glob.escape(str(path)), schema=dict.fromkeys(names, pl.String()))
 
 
-def _has_token(file: File) -> bool:
-    pattern = re.compile(TOKEN.encode())
-    with open_bytes(file) as stream:
-        return bool(pattern.search(stream.read()))
-
-
 def _cleaned(file: File) -> Path:
-    """Copy a file without a byte order mark, NaN written as null and Infinity as a text."""
+    """Copy a file without its byte order mark, NaN written as null and Infinity as text."""
     handle, name = tempfile.mkstemp(prefix="fastpassk-", suffix=".jsonl")
     atexit.register(Path(name).unlink, missing_ok=True)
     with os.fdopen(handle, "wb") as out, open_bytes(file) as stream:
@@ -182,12 +171,12 @@ def _cleaned(file: File) -> Path:
 
 def _strict_lines(stream: BinaryIO) -> Iterator[bytes]:
     for number, line in enumerate(stream):
-        text = line.removeprefix(BOM) if number == 0 else line
-        yield STRING_OR_TOKEN.sub(_strict_token, text) if b"NaN" in text or b"Infinity" in text else text
+        text = line if number else line.removeprefix(UTF8_MARK)
+        yield STRING_OR_WORD.sub(_strict_word, text) if b"NaN" in text or b"Infinity" in text else text
 
 
-def _strict_token(match: re.Match[bytes]) -> bytes:
-    token = match[0]
-    if token.startswith(b'"'):
-        return token
-    return b"null" if token == b"NaN" else b'"' + token + b'"'
+def _strict_word(match: re.Match[bytes]) -> bytes:
+    word = match[0]
+    if word.startswith(b'"'):
+        return word
+    return b"null" if word == b"NaN" else b'"' + word + b'"'

@@ -9,10 +9,8 @@ from typing import Any
 import polars as pl
 
 from fastpassk.errors import FastpasskError, UsageError
-from fastpassk.schema.frames import need
-from fastpassk.schema.names import find
-from fastpassk.sources import canonical
-from fastpassk.sources.dataset import open_all
+from fastpassk.sources.failures import translated
+from fastpassk.sources.opening import open_one, problem_key
 
 
 def problem_names(problems: Any) -> pl.Series:
@@ -49,9 +47,7 @@ def _lines(path: str | os.PathLike[str]) -> list[str]:
 def _column(problems: Any) -> pl.Series:
     if isinstance(problems, pl.Series):
         return problems.cast(pl.String).rename("problem")
-    (table,) = open_all(problems, "auto", [])
-    column = find("problem", table.schema)
-    need({"problem"} if column else (), ["problem"], table.schema)
-    raw = table.scan([str(column)])
-    decimal = canonical.is_decimal(table, raw, str(column))
-    return raw.select(canonical.key(str(column), table.schema[str(column)], decimal=decimal)).collect().to_series()
+    table = open_one(problems, "the list of problems")
+    column, key = problem_key(table)
+    with translated([table.file] if table.file else []):
+        return table.scan([column]).select(key.alias("problem")).collect().to_series()

@@ -22,22 +22,17 @@ REQUIRED = {
     "triples": ("n", "c", "k"),
     "scores": ("k", "score"),
 }
-OPTIONAL = {"samples": ("attempt", "reason", "stopped"), "counts": ("stopped",), "scores": ("problem", "n", "c", "metric")}
+OPTIONAL = {
+    "samples": ("attempt", "reason", "stopped"),
+    "counts": ("stopped",),
+    "scores": ("problem", "n", "c", "metric"),
+}
 YIELDING = ("attempt", "reason", "stopped", "metric")  # roles that a column gives up when `by` names it
+# Names that the frames need for themselves, beyond the roles that yield.
 RESERVED = frozenset(
-    ("problem", "n", "c", "k", "metric", "score", "outcome", "bad", "raw", "problems", "estimate", "std_error", "low",
-     "high", "undefined", "n_min", "n_max")
+    ("problem", "n", "c", "k", "score", "outcome", "bad", "raw", "problems", "estimate", "std_error", "low", "high",
+     "undefined", "n_min", "n_max")
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Roles:
-    """What the columns of one table are: its kind, role to column, name of an identity column to column."""
-
-    kind: str
-    columns: dict[str, str]
-    identity: dict[str, str]
-    temperature: str | None = None  # the column that is written as a number
 
 
 @dataclass(frozen=True)
@@ -50,16 +45,30 @@ class Names:
     meta: tuple[str, ...] = ()
 
 
-def resolve(columns: Iterable[str], names: Names, identity: list[str] | None = None) -> Roles:
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of one table are."""
+
+    kind: str
+    columns: dict[str, str]  # role to column
+    identity: dict[str, str]  # name in the result to column
+    temperature: str | None = None  # the column that is written as a number
+
+    def names(self) -> list[str]:
+        """Return the identity columns as they are named in the result; triples keep the names of the source."""
+        return list(self.identity.values() if self.kind == "triples" else self.identity)
+
+
+def resolve(columns: Iterable[str], names: Names, fixed: list[str] | None = None) -> Roles:
     """Find the roles of one table.
 
     Parameters
     ----------
     columns
-        The table's columns, those of its folders included.
+        The table's columns, those of its folders and the assumed ones included.
     names
         What the caller names.
-    identity
+    fixed
         The identity columns that a counts file of ours lists, or None.
 
     Raises
@@ -71,47 +80,47 @@ def resolve(columns: Iterable[str], names: Names, identity: list[str] | None = N
     for column in names.named.values():
         require(column, columns)
     kind = _kind(columns, names)
-    taken = set(names.named.values())
-    if identity is None:
-        found = _identity(columns, names, taken)
-    else:
-        found = {name: require(name, columns) for name in identity}
+    found = _identity(columns, names) if fixed is None else {name: require(name, columns) for name in fixed}
+    found |= {name: name for name in names.assumed if name not in found}
     roles = _roles(kind, columns, names, set(found.values()))
     extras = _extras(columns, names, found, roles)
-    roles = {role: column for role, column in roles.items() if role not in YIELDING or column not in extras.values()}
-    temperature = found.get("temperature")
-    outputs = {(column if column in names.by else role): column for role, column in found.items()} | extras
+    outputs = {(column if column in names.by else name): column for name, column in found.items()} | extras
     _refuse_reserved(kind, outputs)
-    return Roles(kind, roles, outputs, temperature)
+    kept = {role: column for role, column in roles.items() if role not in YIELDING or column not in extras.values()}
+    return Roles(kind, kept, outputs, found.get("temperature"))
 
 
 def _kind(columns: list[str], names: Names) -> str:
     named = set(names.named)
     if named & {"passed", "attempt"}:
         if named & {"n", "c"}:
-            raise UsageError("passed= and attempt= are for samples, n= and c= for counts; name one kind")
+            raise UsageError(
+                "passed= and attempt= are for samples, n= and c= are for counts; name the columns of one kind"
+            )
         return "samples"
     free = [column for column in columns if column not in names.by]
     return kind_of({role for role in ROLES if candidates(role, free)} | named)
 
 
-def _identity(columns: list[str], names: Names, taken: set[str]) -> dict[str, str]:
-    """Map each identity role that the table has to its column."""
+def _identity(columns: list[str], names: Names) -> dict[str, str]:
+    """Map each identity role that the table has to its column; `by` settles between several."""
     found = {}
+    taken = set(names.named.values())
     for role in IDENTITY:
         options = [column for column in candidates(role, columns) if column not in taken]
-        settled = [column for column in options if column in names.by]
-        column = role if role in names.assumed else find(role, settled[:1] or options)
+        settled = [column for column in options if column in names.by][:1]
+        column = role if role in names.assumed else find(role, settled or options)
         if column is not None:
             found[role] = column
-    return found | {name: name for name in names.assumed if name not in found}
+    return found
 
 
 def _roles(kind: str, columns: list[str], names: Names, identity: set[str]) -> dict[str, str]:
+    """Map each role of the kind to its column; what `by` names is taken only when there is nothing else."""
+    own = [column for column in columns if column not in identity]
+    free = [column for column in own if column not in names.by]
     roles = {}
     for role in (*REQUIRED[kind], *OPTIONAL.get(kind, ())):
-        own = [column for column in columns if column not in identity]
-        free = [column for column in own if column not in names.by]
         column = names.named.get(role) or find(role, free) or find(role, own)
         if column is not None:
             roles[role] = column
@@ -131,11 +140,13 @@ def _extras(columns: list[str], names: Names, found: dict[str, str], roles: dict
             extras[name] = roles[name]
         else:
             there = list(dict.fromkeys([*columns, *found, *names.meta]))
-            raise UsageError(f"by names {name!r}, which is no column; there are {listing(there, 12)}{hint(name, there)}")
+            raise UsageError(
+                f"by names {name!r}, which is no column; there are {listing(there, 12)}{hint(name, there)}"
+            )
     return extras
 
 
 def _refuse_reserved(kind: str, outputs: dict[str, str]) -> None:
     for name in outputs:
-        if kind != "triples" and name in RESERVED - {"metric"}:
-            raise UsageError(f"by names {name!r}, which the result needs for itself; rename that column")
+        if kind != "triples" and name in RESERVED:
+            raise UsageError(f"by names {name!r}, which the result needs for a column of its own; rename that column")

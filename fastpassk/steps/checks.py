@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fastpassk.schema.options import Options, Settings
+from fastpassk.errors import UsageError
+from fastpassk.schema.options import READING, Options, Settings
 from fastpassk.sources import Dataset, collect, read
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ def check(source: Any, **options: Unpack[Options]) -> Facts:
         The source cannot be read at all; a `UsageError` for options and names that do not exist.
     """
     settings = Settings.of(options)
+    idle = sorted(settings.changed().keys() - set(READING))
+    if idle:
+        raise UsageError(f"{idle[0]}= has no meaning for check, which reads and scores nothing")
     dataset = read(source, **settings.reading())
     head: Facts = {"format": dataset.format, "kind": dataset.kind, "columns": dict(dataset.columns)}
     return head | _BY_KIND[dataset.kind](dataset)
@@ -100,9 +104,8 @@ def _rows_with_k(dataset: Dataset) -> Facts:
     names = [name for name in ("n", "c", "k") if name in dataset.frame.collect_schema().names()]
     ends = [end for name in names for end in (pl.col(name).min(), pl.col(name).max().alias(f"{name} max"))]
     row = collect(dataset, dataset.frame.select(pl.len().alias("rows"), *ends)).row(0, named=True)
-    return {"identity": list(dataset.identity), "rows": row["rows"]} | {
-        name: f"{row[name]} to {row[f'{name} max']}" for name in names
-    }
+    spans: Facts = {name: {"min": row[name], "max": row[f"{name} max"]} for name in names}
+    return {"identity": list(dataset.identity), "rows": row["rows"]} | spans
 
 
 def _groups(cells: pl.DataFrame, identity: list[str]) -> Facts:
@@ -116,11 +119,8 @@ def _sizes(cells: pl.DataFrame) -> Facts:
     return {"problems": cells["problem"].n_unique(), "n": _span(cells, "n")}
 
 
-def _span(cells: pl.DataFrame, name: str) -> str:
-    if not cells.height:
-        return "none"
-    low, high = cells[name].min(), cells[name].max()
-    return str(low) if low == high else f"{low} to {high}"
+def _span(cells: pl.DataFrame, name: str) -> dict[str, object]:
+    return {"min": cells[name].min(), "max": cells[name].max()}
 
 
 def _problem_sets(cells: pl.DataFrame, identity: list[str]) -> Facts:

@@ -14,7 +14,7 @@ from fastpassk.metrics.evaluate import evaluate
 from fastpassk.metrics.stopping import check_metric, effective, limits
 from fastpassk.schema.options import Options, Settings
 from fastpassk.schema.policies import DEFAULT_METRIC, Ks, ks_up_to, parse_ks, parse_names
-from fastpassk.schema.provenance import digest, remember
+from fastpassk.schema.provenance import digest, provenance, remember
 from fastpassk.sources import Dataset, collect, read, sink_parquet
 from fastpassk.steps.counts import counted, grouped
 from fastpassk.storage import write_frame
@@ -71,10 +71,11 @@ def score(
     facts: dict[str, object] = {"metric": [one.name for one in metrics], "stopped": counts.stopped}
     sha = digest(counts.frame.sort(*counts.identity, "problem", nulls_last=True))
     facts |= {"identity": counts.identity, "options": settings.stated(), "counts_sha256": sha}
-    if sink is not None:
-        write_frame(frame, sink, {"frame": "scores", **facts})
-        frame = frame.clear()
-    return remember(frame, "scores", **facts)
+    frame = remember(frame, "scores", **facts)
+    if sink is None:
+        return frame
+    write_frame(frame, sink, provenance(frame))
+    return remember(frame.clear(), "scores", **facts)
 
 
 def chosen(names: list[str] | None) -> list[Metric]:
@@ -126,13 +127,14 @@ def _score_rows(
     value = function(pl.col("n"), pl.col("c"), pl.col("k")).fill_nan(None).alias("score")
     lazy = dataset.frame.with_columns(value)
     facts: dict[str, object] = {"metric": [metrics[0].name], "options": settings.stated()}
+    empty = remember(pl.DataFrame(schema=lazy.collect_schema()), "triples", **facts)
     try:
         if sink is None:
             return remember(collect(dataset, lazy), "triples", **facts)
-        sink_parquet(dataset, lazy, sink, {"frame": "triples", **facts})
+        sink_parquet(dataset, lazy, sink, provenance(empty) or {})
     except FastpasskError as error:
         raise _with_row(dataset, error) from None
-    return remember(pl.DataFrame(schema=lazy.collect_schema()), "triples", **facts)
+    return empty
 
 
 def _refuse_for_triples(metrics: list[Metric], k: Ks, settings: Settings) -> None:

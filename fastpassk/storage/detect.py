@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -29,6 +30,8 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 FOREIGN = (".bz2", ".xz", ".zip", ".lz4", ".7z")
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+UTF8_MARK = b"\xef\xbb\xbf"
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
 HEAD = 1 << 16  # bytes that are looked at to tell a format
 
 
@@ -63,8 +66,9 @@ def identify(path: Path, name: str, format: str = "auto", partition: tuple[tuple
         head = _start(path, packed) if packed else magic
     if not head.strip():
         raise FastpasskError(f"{name} is empty")
-    kind = format if format != "auto" else by_suffix or _by_content(head, name)
-    kind = _settle(kind, head, name)
+    if head.startswith(UTF16):
+        raise FastpasskError(f"{name} is UTF-16 text; convert it to UTF-8 first, as with iconv")
+    kind = _settle(format if format != "auto" else by_suffix or _by_content(head, name), head, name)
     if packed and kind in ("parquet", "arrow", "arrow-stream"):
         raise FastpasskError(f"{name} is {kind} inside {packed}; decompress it first, {kind} packs its columns itself")
     return File(path, name, kind, packed, partition)
@@ -119,7 +123,7 @@ def _by_content(head: bytes, name: str) -> str:
         return "parquet"
     if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return "arrow"
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    text = head.removeprefix(UTF8_MARK).lstrip()
     if text[:1] in (b"{", b"["):
         return "json"
     if b"\0" in head or Path(name).suffix.lower() in FOREIGN:
@@ -136,7 +140,7 @@ def _settle(kind: str, head: bytes, name: str) -> str:
         raise FastpasskError(f"{name} is no Parquet file: it does not begin with PAR1; is it cut off or renamed?")
     if kind != "json":
         return kind
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    text = head.removeprefix(UTF8_MARK).lstrip()
     if text.startswith(b"["):
         return "json"
     if text.startswith(b"{") and _one_object_a_line(text):
@@ -158,17 +162,12 @@ def _one_object_a_line(text: bytes) -> bool:
     return whole and rest.lstrip()[:1] == b"{"
 
 
-class _refusals:  # noqa: N801 - reads as a statement
+@contextmanager
+def _refusals(name: str) -> Iterator[None]:
     """Turn what the operating system or a decompressor says into one line that names the file."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __enter__(self) -> Iterator[None] | None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, PermissionError):
-            raise FastpasskError(f"{self.name} may not be read: permission denied") from error
-        if isinstance(error, (OSError, EOFError)):
-            raise FastpasskError(f"{self.name} cannot be read: {error}") from error
+    try:
+        yield
+    except PermissionError as error:
+        raise FastpasskError(f"{name} may not be read: permission denied") from error
+    except (OSError, EOFError) as error:
+        raise FastpasskError(f"{name} cannot be read: {error}") from error

@@ -68,7 +68,9 @@ def expand(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], fo
 
 def _expand_one(text: str, format: str) -> list[File]:
     if URL.match(text):
-        raise UsageError(f"{text}: remote sources are not read yet; download it, or open it with Polars and pass the frame")
+        raise UsageError(
+            f"{text}: remote sources are not read yet; download it, or open it with Polars and pass the frame"
+        )
     if text == STANDARD_INPUT:
         return [identify(_spooled(), "standard input", format)]
     names = _names(text)

@@ -75,7 +75,9 @@ def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str], provenance: d
     """
     suffix = Path(path).suffix.lower()
     if suffix not in OUTPUTS:
-        raise UsageError(f"{path} has a suffix that is not written; allowed: {' '.join(OUTPUTS)}{hint(suffix, OUTPUTS)}")
+        raise UsageError(
+            f"{path} has a suffix that is not written; allowed: {' '.join(OUTPUTS)}{hint(suffix, OUTPUTS)}"
+        )
     with atomic(path) as part:
         OUTPUTS[suffix](frame.rechunk(), part, provenance or {})
 
@@ -94,7 +96,9 @@ def metadata(path: str | os.PathLike[str]) -> dict[str, object]:
 
 def json_text(frame: pl.DataFrame, provenance: dict[str, object] | None = None) -> str:
     """Write a frame as one strict JSON object of `provenance` and `rows`, one row a line; NaN is null."""
-    rows = ",\n".join(_json({name: _strict(value) for name, value in row.items()}) for row in frame.iter_rows(named=True))
+    rows = ",\n".join(
+        _json({name: _strict(value) for name, value in row.items()}) for row in frame.iter_rows(named=True)
+    )
     return f'{{"provenance": {_json(provenance or {})},\n"rows": [\n{rows}\n]}}\n'
 
 
@@ -147,7 +151,7 @@ def _write_ndjson(frame: pl.DataFrame, path: Path, _: dict[str, object]) -> None
 def _parquet_metadata(path: str | os.PathLike[str]) -> str | None:
     import polars as pl
 
-    return pl.read_parquet_metadata(path).get(KEY)
+    return pl.read_parquet_metadata(Path(path)).get(KEY)
 
 
 def _arrow_metadata(path: str | os.PathLike[str]) -> str | None:
