@@ -25,7 +25,7 @@ help:
 	@echo "make clean   remove environments, caches and builds"
 
 demo: $(RUN)
-	@echo '$$ fastpassk curve data/samples.parquet --k 1,2,5,10,50,100,200 --unit percent'
+	@echo '$$ fastpassk curve data/samples.parquet --k 1,2,5,10,50,100,200 --unit percent --layout wide'
 	@$(BIN)/fastpassk curve data/samples.parquet --k 1,2,5,10,50,100,200 --unit percent --layout wide
 
 test: lint

@@ -28,12 +28,6 @@ class OneK:
     def time_rows(self, data, _metric, k):
         return self.function(data["n"], data["c"], k, out=self.out)
 
-    def peakmem_rows(self, data, metric, k):
-        self.time_rows(data, metric, k)
-
-    def peakmem_nothing(self, data, metric, k):
-        """The baseline of `peakmem_rows`: the same data and the same warm-up."""
-
     def track_rows_a_second(self, data, metric, k):
         return rate(lambda: self.time_rows(data, metric, k), len(data["n"]))
 
@@ -41,6 +35,25 @@ class OneK:
 
     def correct(self, found, data, metric, k):
         np.testing.assert_array_equal(found, exact(metric, data["n"], data["c"], np.array(k)))
+
+
+class OneKMemory:
+    """Peak memory of one call, the kernels it loads included, beside a call on a few of the same rows."""
+
+    params = tuple(METRICS)
+    param_names = ("metric",)
+
+    def setup_cache(self):
+        return rows()
+
+    def setup(self, _data, metric):
+        self.function = getattr(fp, METRICS[metric].function)
+
+    def peakmem_rows(self, data, _metric):
+        self.function(data["n"], data["c"], 10)
+
+    def peakmem_nothing(self, data, _metric):
+        self.function(data["n"][:10], data["c"][:10], 10)
 
 
 class Triples:

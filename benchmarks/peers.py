@@ -101,13 +101,6 @@ class PassAtK:
     def time_rows(self, _data, peer, _size):
         return PEERS[peer].values(self.frame, 10)
 
-    def peakmem_rows(self, data, peer, size):
-        self.time_rows(data, peer, size)
-
-    def peakmem_nothing(self, _data, peer, _size):
-        """The baseline of `peakmem_rows`: the same data, the peer loaded and warm."""
-        PEERS[peer].values(self.frame.head(1000), 10)
-
     def track_rows_a_second(self, data, peer, size):
         return rate(lambda: self.time_rows(data, peer, size), size)
 
@@ -116,3 +109,23 @@ class PassAtK:
     def correct(self, found, _data, peer, _size):
         expected = exact("pass@k", self.frame["n"].to_numpy(), self.frame["c"].to_numpy(), np.array(10))
         np.testing.assert_allclose(found, expected, rtol=0, atol=PEERS[peer].error)
+
+
+class PassAtKMemory:
+    """Peak memory of one call on all rows, beside a call on a few of them; not for peers that are too slow for it."""
+
+    params = tuple(PEERS)
+    param_names = ("peer",)
+
+    def setup_cache(self):
+        return pl.DataFrame(rows())
+
+    def setup(self, _data, peer):
+        if PEERS[peer].most < ROWS:
+            raise NotImplementedError  # as above
+
+    def peakmem_rows(self, data, peer):
+        PEERS[peer].values(data, 10)
+
+    def peakmem_nothing(self, data, peer):
+        PEERS[peer].values(data.head(10), 10)

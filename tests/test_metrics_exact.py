@@ -8,11 +8,11 @@ from math import comb
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from strategies import columns_of_rows
 
 from fastpassk.kernels import columns, running
 from fastpassk.metrics import METRICS, small
 from fastpassk.metrics.evaluate import evaluate
+from strategies import columns_of_rows
 
 
 def exact(metric, n, c, k):
@@ -31,7 +31,7 @@ def by_integers(metric, n, c, k):
 
 
 def by_few(metric, n, c, k):
-    return np.concatenate([small._few(metric, *(a[i : i + 9] for a in (n, c, k, k <= n))) for i in range(0, n.size, 9)])
+    return np.concatenate([small._few(metric, *(a[i : i + 9] for a in (n, c, k))) for i in range(0, n.size, 9)])
 
 
 def by_points(metric, n, c, k):
@@ -51,7 +51,9 @@ def by_gather_ks(metric, n, c, k):
         for i in range(n.size):
             pair = np.empty(2)
             assert columns.gather_ks(made, n[i : i + 1], c[i : i + 1], k[i : i + 1].astype(np.int64), out[i : i + 1])
-            assert columns.gather_ks(made, n[i : i + 1], c[i : i + 1], np.repeat(k[i : i + 1], 2).astype(np.int64), pair)
+            assert columns.gather_ks(
+                made, n[i : i + 1], c[i : i + 1], np.repeat(k[i : i + 1], 2).astype(np.int64), pair
+            )
             assert pair.tobytes() == np.repeat(out[i : i + 1], 2).tobytes()
         return True
 
@@ -168,10 +170,10 @@ class TestEveryPath:
 @pytest.mark.parametrize("path", ["points", "running", "evaluate"])
 def test_subnormal_results_along_a_column(path):
     metric, n, k = METRICS["pass^k"], 5000, 1200
-    c = np.arange(2400, 3000, 3)
+    c = np.arange(2960, 3120)
     values = PATHS[path](metric, np.full(c.size, n), c, np.full(c.size, k))
     expected = exact(metric, np.full(c.size, n), c, np.full(c.size, k))
-    assert ((expected > 0) & (expected < 2.0**-1022)).sum() > 5
+    assert ((expected > 0) & (expected < 2.0**-1022)).sum() > 20
     np.testing.assert_array_equal(values, expected)
 
 

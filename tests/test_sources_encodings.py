@@ -225,7 +225,9 @@ def _signs_in_the_name(folder: Path) -> Path:
 def _differing_files(folder: Path) -> list[Path]:
     frames = [
         FRAME[:9].with_columns(pl.col("passed").cast(pl.Int64), extra=1),
-        FRAME[9:20].with_columns(pl.col("sample_idx").cast(pl.Int8)).rename({"task_id": "Task ID", "model_name": "model"}),
+        FRAME[9:20]
+        .with_columns(pl.col("sample_idx").cast(pl.Int8))
+        .rename({"task_id": "Task ID", "model_name": "model"}),
         FRAME[20:].with_columns(pl.col("sample_idx").cast(pl.Float64), pl.col("task_id").cast(pl.Categorical)),
         FRAME[:0].with_columns(pl.lit(None).alias("passed")),
     ]
@@ -288,32 +290,16 @@ def _pandas() -> Any:
 
 def _pandas_of_floats() -> Any:
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame([{**row, "passed": None if row["passed"] is None else float(row["passed"])} for row in ROWS])
+    frame = pandas.DataFrame(
+        [{**row, "passed": None if row["passed"] is None else float(row["passed"])} for row in ROWS]
+    )
     assert frame["passed"].isna().sum() == 1
     return frame
 
 
 def _duckdb() -> Any:
     duckdb = pytest.importorskip("duckdb")
-    return duckdb.connect().from_arrow(FRAME.to_arrow())
-
-
-TABLES: dict[str, Callable[[], Any]] = {
-    "frame": lambda: FRAME,
-    "lazy": FRAME.lazy,
-    "categorical": lambda: FRAME.with_columns(pl.col("model_name").cast(pl.Categorical), pl.col("task_id").cast(pl.Enum(sorted(set(FRAME["task_id"]))))),
-    "narrow": lambda: FRAME.with_columns(pl.col("temp").cast(pl.Float32), pl.col("sample_idx").cast(pl.UInt8), pl.col("passed").cast(pl.Int8)),
-    "decimal": lambda: FRAME.with_columns(pl.col("sample_idx").cast(pl.Decimal(10, 2)), pl.col("passed").cast(pl.Int64).cast(pl.Decimal(38, 0))),
-    "frames": lambda: [FRAME[:13], FRAME[13:].lazy()],
-    "pyarrow": FRAME.to_arrow,
-    "pyarrow dictionaries": lambda: _dictionary_table(),
-    "pyarrow batches": lambda: pa.RecordBatchReader.from_batches(FRAME.to_arrow().schema, FRAME.to_arrow().to_batches(7)),
-    "pandas": _pandas,
-    "pandas of floats": _pandas_of_floats,
-    "duckdb": _duckdb,
-    "dict of lists": lambda: FRAME.to_dict(as_series=False),
-    "list of records": lambda: ROWS,
-}
+    return duckdb.from_arrow(FRAME.to_arrow())
 
 
 def _dictionary_table() -> pa.Table:
@@ -321,6 +307,32 @@ def _dictionary_table() -> pa.Table:
     codes = pa.array([int(name[-3:]) for name in FRAME["task_id"]], pa.int8())
     column = pa.DictionaryArray.from_arrays(codes, [f"HumanEval/{place:03}" for place in range(4)])
     return table.set_column(1, "task_id", column)
+
+
+TABLES: dict[str, Callable[[], Any]] = {
+    "frame": lambda: FRAME,
+    "lazy": FRAME.lazy,
+    "categorical": lambda: FRAME.with_columns(
+        pl.col("model_name").cast(pl.Categorical), pl.col("task_id").cast(pl.Enum(sorted(set(FRAME["task_id"]))))
+    ),
+    "narrow": lambda: FRAME.with_columns(
+        pl.col("temp").cast(pl.Float32), pl.col("sample_idx").cast(pl.UInt8), pl.col("passed").cast(pl.Int8)
+    ),
+    "decimal": lambda: FRAME.with_columns(
+        pl.col("sample_idx").cast(pl.Decimal(10, 2)), pl.col("passed").cast(pl.Int64).cast(pl.Decimal(38, 0))
+    ),
+    "frames": lambda: [FRAME[:13], FRAME[13:].lazy()],
+    "pyarrow": FRAME.to_arrow,
+    "pyarrow dictionaries": _dictionary_table,
+    "pyarrow batches": lambda: pa.RecordBatchReader.from_batches(
+        FRAME.to_arrow().schema, FRAME.to_arrow().to_batches(7)
+    ),
+    "pandas": _pandas,
+    "pandas of floats": _pandas_of_floats,
+    "duckdb": _duckdb,
+    "dict of lists": lambda: FRAME.to_dict(as_series=False),
+    "list of records": lambda: ROWS,
+}
 
 
 @pytest.mark.parametrize("make", TABLES.values(), ids=TABLES.keys())

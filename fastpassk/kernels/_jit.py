@@ -51,6 +51,7 @@ def kernel(writes: int) -> Callable[[Function], Function]:
             except OSError:  # the cache file could not be written; the compiled code is there all the same
                 return dispatcher(*ready, *arguments[split:])
 
+        call.dispatcher = dispatcher  # type: ignore[attr-defined]
         return call  # type: ignore[return-value]
 
     return decorate

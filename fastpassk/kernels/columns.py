@@ -10,12 +10,13 @@ array, the arena; a small table of starts says where the column of (n, k) begins
 then arena, and collects the sign bits of what it read. No value is negative: whatever should not be there (c > n, n <
 1, n or k beyond the tables, a column not built yet) leads to a cell of -1, so one pass clamps, gathers and checks, and
 no row branches. Only a chunk with the bit set is looked at again, in NumPy. Columns of k > n share one block of NaN,
-which ends in a -1 too.
+which ends in a -1 too; a negative k, which looks like a large one, adds its own sign bit.
 
-Tried and left, on the 10 million rows of a leaderboard (n 100 to 200), one thread, against 1.1 ns a row for this gather
-of one k and 2.4 for (n, c, k) rows: comparing n and c and testing for a missing column in the loop 4.8 and 7.8; a pass
+Tried and left, on the 10 million rows of a leaderboard (n 100 to 200), one thread, against 1.0 ns a row for this gather
+of one k and 2.6 for (n, c, k) rows: comparing n and c and testing for a missing column in the loop 4.8 and 7.8; a pass
 for the places and a second for the values 2.0; the loop over ks outside the rows 3.3 a value (inside 1.6), and that
-loop for a single k 2.2; four rows at a time written out 4.4.
+loop for a single k 2.2; four rows at a time written out 4.4; the row of k in a table of its own, one more
+pointer than there are registers, 3.0; signed n and c for a single k 1.2.
 
 A `Columns` is never changed once made: a thread that reads one keeps it, whoever makes the next. There is no lock: two
 threads that build at the same time lose the work of one of them, and a lock held while waiting for the pool could stop
@@ -52,15 +53,14 @@ STEP = 1 << 16  # rows of a chunk of points
 class Columns(NamedTuple):
     """Stored columns of one form.
 
-    The value of (n, c, k) is `arena[starts[slots[k] + n] + c]`. `starts` is a flat table of stride top + 2, whose last
-    entry stands for every n > top; its row 0 is for k > top, row 1 for a k without columns. `slots` has top + 2
-    entries, the last for every k > top. The arena holds the bits of float64 values and begins with top + 1 NaN and top
-    + 3 cells of -1.
+    The value of (n, c, k) is `arena[table[table[k] + n] + c]`. `table` is flat, in rows of top + 2: the first row
+    says for every k, its last entry for every k > top, where the row of that k begins; a row says for every n, its
+    last entry for every n > top, where the column begins. The second row is for k > top, the third for a k without
+    columns. The arena holds the bits of float64 values and begins with top + 1 NaN and top + 3 cells of -1.
     """
 
     top: int
-    slots: NDArray[np.uint32]
-    starts: NDArray[np.uint32]
+    table: NDArray[np.uint32]
     arena: Ints
 
 
@@ -130,19 +130,19 @@ def gather_ks(columns: Columns, n: Whole, c: Whole, ks: Ints, out: Floats) -> bo
     out
         float64 of shape (rows * ks,), filled row by row.
     """
-    rows = columns.slots[np.minimum(ks, columns.top + 1)]
-    n, c, limit = _unsigned(columns, n, c)
+    rows = columns.table[np.minimum(ks, columns.top + 1)]
+    unsigned = np.dtype(f"u{n.itemsize}")  # a negative number becomes a large one
+    n, c, limit = n.view(unsigned), c.view(unsigned), unsigned.type(columns.top + 1)
     if ks.size == 1:
-        starts = columns.starts[rows[0] : rows[0] + columns.top + 2]
+        starts = columns.table[rows[0] : rows[0] + columns.top + 2]
         return bool(_gather_column(n, c, limit, starts, columns.arena, out.view(np.int64)) >= 0)
-    return bool(_gather_ks(n, c, limit, rows, columns.starts, columns.arena, out.view(np.int64)) >= 0)
+    return bool(_gather_ks(n, c, limit, rows, columns.table, columns.arena, out.view(np.int64)) >= 0)
 
 
 def gather_rows(columns: Columns, n: Whole, c: Whole, k: Whole, out: Floats) -> bool:
     """Write the values of rows (n, c, k) into `out`; as `gather_ks`, all of shape (rows,), n, c, k of one dtype."""
-    n, c, k, limit = _unsigned(columns, n, c, k)
-    out_bits = out.view(np.int64)
-    return bool(_gather_rows(n, c, k, limit, columns.slots, columns.starts, columns.arena, out_bits) >= 0)
+    limit = np.uint64(columns.top + 1)
+    return bool(_gather_rows(n, c, k, limit, columns.table, columns.arena, out.view(np.int64)) >= 0)
 
 
 @kernel(writes=3)
@@ -188,47 +188,41 @@ def _gather_column(n: Any, c: Any, limit: Any, starts: Any, arena: Ints, out: In
 
 
 @kernel(writes=1)
-def _gather_ks(n: Any, c: Any, limit: Any, rows: Any, starts: Any, arena: Ints, out: Ints) -> np.int64:
+def _gather_ks(n: Any, c: Any, limit: Any, rows: Any, table: Any, arena: Ints, out: Ints) -> np.int64:
     seen = np.int64(0)
     width = rows.size
     for i in range(n.size):
         a = np.uint64(min(n[i], limit))
         b = min(np.uint64(c[i]), a + np.uint64(1))
         for j in range(width):
-            value = arena[starts[rows[j] + a] + b]
+            value = arena[table[rows[j] + a] + b]
             seen |= value
             out[i * width + j] = value
     return seen
 
 
 @kernel(writes=1)
-def _gather_rows(n: Any, c: Any, k: Any, limit: Any, slots: Any, starts: Any, arena: Ints, out: Ints) -> np.int64:
+def _gather_rows(n: Whole, c: Whole, k: Whole, limit: Any, table: Any, arena: Ints, out: Ints) -> np.int64:
     seen = np.int64(0)
     for i in range(n.size):
-        a = np.uint64(min(n[i], limit))
+        a = min(np.uint64(n[i]), limit)
         b = min(np.uint64(c[i]), a + np.uint64(1))
-        value = arena[starts[slots[min(k[i], limit)] + a] + b]
-        seen |= value
+        d = np.int64(k[i])
+        value = arena[table[table[min(np.uint64(d), limit)] + a] + b]
+        seen |= value | d
         out[i] = value
     return seen
 
 
-def _unsigned(columns: Columns, *arrays: Whole) -> list[Any]:
-    """Return arrays as unsigned (a negative number becomes a large one) and top + 1, all of one dtype."""
-    kind = np.dtype(f"u{arrays[0].itemsize}")
-    return [*(array.view(kind) for array in arrays), kind.type(columns.top + 1)]
-
-
 def _nothing() -> Columns:
     """Return columns that hold none."""
-    return _columns(0, np.array([2, 0]), np.ones(4, np.int64), _head(0))
+    return _columns(0, np.array([4, 2]), np.ones((2, 2), np.int64), _head(0))
 
 
 def _columns(top: int, slots: Ints, starts: Ints, arena: Ints) -> Columns:
     """Return columns that nothing can change any more."""
-    made = Columns(top, slots.astype(np.uint32), starts.astype(np.uint32), arena)
-    for array in made[1:]:
-        array.flags.writeable = False
+    made = Columns(top, np.append(slots, starts).astype(np.uint32), arena)
+    made.table.flags.writeable = made.arena.flags.writeable = False
     return made
 
 
@@ -243,38 +237,37 @@ def _extended(form: int, old: Columns, n: Ints, k: Ints) -> Columns | None:
     slots, starts = _widened(old, top, np.unique(np.minimum(k, top + 1)))
     if starts.size > MAX_STARTS:
         return None
-    flat = starts.reshape(-1)
-    places = slots[np.minimum(k, top + 1)] + n
-    new = np.flatnonzero(flat[places] == top + 1)
+    which = slots[np.minimum(k, top + 1)] // (top + 2) - 1
+    new = np.flatnonzero(starts[which, n] == top + 1)
     sizes = n[new] + 2
     ends = np.cumsum(sizes)
     head, kept = _head(top), old.arena[2 * old.top + 4 :]
     before = head.size + kept.size
     if before + sizes.sum() > MAX_CELLS + head.size:
         return None
-    flat[places[new]] = before + ends - sizes
+    starts[which[new], n[new]] = before + ends - sizes
     cells = _built(form, n[new], k[new])
-    arena = np.concatenate([head, kept, cells.view(np.int64)])
-    return _columns(top, slots, flat, arena)
+    return _columns(top, slots, starts, np.concatenate([head, kept, cells.view(np.int64)]))
 
 
 def _widened(old: Columns, top: int, ks: Ints) -> tuple[Ints, Ints]:
-    """Return slots, and starts of shape (rows, top + 2), of `old` for a new top and every k of `ks`."""
+    """Return the first row of a table, and the others, of `old` for a new top and every k of `ks`."""
     stride, missing = top + 2, top + 1
-    slots = np.full(top + 2, stride, np.int64)
-    slots[: old.top + 1] = old.slots[: old.top + 1] // np.uint32(old.top + 2) * stride
-    slots[top + 1] = 0
-    fresh = ks[slots[ks] == stride]
-    rows = old.starts.size // (old.top + 2)
+    known = old.table.reshape(-1, old.top + 2).astype(np.int64)[:, : old.top + 1]
+    slots = np.full(stride, 2 * stride, np.int64)
+    slots[: old.top + 1] = known[0] // (old.top + 2) * stride
+    slots[missing] = stride
+    fresh = ks[slots[ks] == 2 * stride]
+    rows = known.shape[0]
     slots[fresh] = np.arange(rows, rows + fresh.size) * stride
-    starts = np.full((rows + fresh.size, stride), missing, np.int64)
-    kept = old.starts.reshape(rows, old.top + 2)[:, : old.top + 1].astype(np.int64)
-    starts[:rows, : old.top + 1] = np.where(kept >= 2 * old.top + 4, kept + 2 * (top - old.top), missing)
+    starts = np.full((rows + fresh.size - 1, stride), missing, np.int64)
+    moved = known[1:] + 2 * (top - old.top)  # what stands before the columns in the arena grows with top
+    starts[: rows - 1, : old.top + 1] = np.where(known[1:] >= 2 * old.top + 4, moved, missing)
     n = np.arange(1, top + 1)
-    starts[0, 1 : top + 1] = top - n
-    held = np.flatnonzero(slots[: top + 1] > stride)
-    rows_of = slots[held] // stride
-    starts[rows_of, 1 : top + 1] = np.where(n < held[:, None], top - n, starts[rows_of, 1 : top + 1])
+    starts[0, n] = top - n
+    held = np.flatnonzero(slots[:missing] > 2 * stride)
+    of_held = slots[held] // stride - 1
+    starts[of_held, 1:missing] = np.where(n < held[:, None], top - n, starts[of_held, 1:missing])
     return slots, starts
 
 

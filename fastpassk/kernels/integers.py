@@ -24,6 +24,8 @@ def share(n: int, removed: int, k: int) -> tuple[int, int]:
     Both are products of min(removed, k) terms, because q is symmetric in `removed` and `k`.
     """
     short, long = min(removed, k), max(removed, k)
+    if n - long < short:
+        return 0, 1
     return perm(n - long, short), perm(n, short)
 
 

@@ -109,7 +109,7 @@ def _largest_exponent(high: Floats, exponent: Ints) -> int:
 @helper
 def _scaled(high: float, low: float, exponent: int, top: int) -> tuple[float, float]:
     """Return q / 2^top; 0 when that is below 2^-897."""
-    power = exponent - top
+    power = int(exponent - top)
     if high == 0.0 or power < -900:
         return 0.0, 0.0
     return math.ldexp(high, power), math.ldexp(low, power)

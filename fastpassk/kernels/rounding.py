@@ -35,6 +35,7 @@ SPLITTER = 134217729.0  # 2^27 + 1
 
 ONE = -60  # q below 2^(ONE + 2) leaves 1 - q at 1.0
 ZERO = -1080  # q below 2^(ZERO + 3) is nearer to 0.0 than to the least double, 2^-1074
+NEARLY_HALF = 0.5 - 2.0**-50  # leaves room for the rounding of what is compared with it
 TINY = -1019  # q from 2^(TINY - 3) up is a normal double
 
 
@@ -84,6 +85,7 @@ def value_of(form: int, high: float, low: float, exponent: int, bound: float) ->
         return settle(high, low, exponent, 1.01 * bound * high)
     if exponent < ONE:
         return 1.0, True
+    exponent = int(exponent)  # with the JIT off it is a NumPy number, which ldexp refuses
     high, low = math.ldexp(high, exponent), math.ldexp(low, exponent)
     if high == 1.0 and low == 0.0:
         return 0.0, True
@@ -103,6 +105,7 @@ def settle(high: float, low: float, exponent: int, bound: float) -> tuple[float,
     u * 2 |low| <= 2 u^2 |high|, for which `bound` grows by 2.1 u^2 |high|. A subnormal result is a whole number of
     2^-1074: there the distance to that whole number decides.
     """
+    exponent = int(exponent)
     bound += 2.1 * U2 * abs(high)
     if exponent < ZERO:
         return 0.0, True
@@ -112,7 +115,7 @@ def settle(high: float, low: float, exponent: int, bound: float) -> tuple[float,
         if scaled < 4503599627370496.0:  # 2^52, in units of 2^-1074: below the least normal double
             whole = math.floor(scaled + 0.5)
             rest = abs((scaled - whole) + math.ldexp(low, shift))
-            return math.ldexp(float(whole), -1074), rest + math.ldexp(bound, shift) < 0.499999
+            return math.ldexp(float(whole), -1074), rest + math.ldexp(bound, shift) < NEARLY_HALF
     decided = high + (low - bound) == high and high + (low + bound) == high
     return math.ldexp(high, exponent), decided
 

@@ -53,7 +53,7 @@ def fill(metric: Metric, rows: Rows, out: Floats) -> bool:
     if faults(n, c, k).any():
         rows.check([(0, rows.size)])
     live = k <= n
-    values = _few(metric, n, c, k, live) if n.size <= FEW else None
+    values = _few(metric, n, c, k) if n.size <= FEW else None
     if values is None:
         values = _gathered(metric, n, c, k, live)
     if values is None:
@@ -68,7 +68,8 @@ def single(metric: Metric, n: int, c: int, k: int) -> float | None:
         return None
     if k > n:
         return float("nan")
-    if min(c if metric.form == PASS_AT_K else n - c, k) > FACTORS:
+    removed = c if metric.form == PASS_AT_K else n - c
+    if n - removed >= k and min(removed, k) > FACTORS:
         return None
     top, whole = metric.ratio(n, c, k)
     return top / whole
@@ -82,10 +83,10 @@ def affordable(cells: int) -> bool:
     return True
 
 
-def _few(metric: Metric, n: Ints, c: Ints, k: Ints, live: Flags) -> Floats | None:
+def _few(metric: Metric, n: Ints, c: Ints, k: Ints) -> Floats | None:
     """Score row by row; None when the products are too long."""
     removed = c if metric.form == PASS_AT_K else n - c
-    if float(np.minimum(removed, k)[live].sum(dtype=np.float64)) > FACTORS:
+    if float(np.minimum(removed, k)[n - removed >= k].sum(dtype=np.float64)) > FACTORS:
         return None
     values = np.full(n.size, np.nan)
     for i, (a, b, d) in enumerate(zip(n.tolist(), c.tolist(), k.tolist(), strict=True)):

@@ -11,7 +11,7 @@ from fastpassk.errors import UsageError
 from fastpassk.schema.outcomes import FAILED, NO_OUTCOME, PASSED
 
 LARGEST = 2.0**63
-TRUE, FALSE = pl.lit(value=True), pl.lit(value=False)
+NONE, OTHER = 2, 3  # codes of a text beside 1, passed, and 0, failed: no outcome, and none of the known words
 TEXTS = (pl.String, pl.Categorical, pl.Enum, pl.Null)
 
 
@@ -55,7 +55,7 @@ def outcome(name: str, kind: pl.DataType, threshold: float | None = None) -> tup
     """Return the outcome (null when there is none), whether the value is no outcome at all, and the value as text."""
     column = pl.col(name)
     if isinstance(kind, pl.Boolean):
-        return column, FALSE, column.cast(pl.String)
+        return column, pl.lit(value=False), column.cast(pl.String)
     if kind.is_numeric():
         return (*_number_outcome(column, kind, threshold), column.cast(pl.String))
     if isinstance(kind, TEXTS):
@@ -121,9 +121,12 @@ def _number_outcome(column: pl.Expr, kind: pl.DataType, threshold: float | None)
 
 def _text_outcome(column: pl.Expr, threshold: float | None) -> tuple[pl.Expr, pl.Expr]:
     text = column.str.strip_chars().str.to_lowercase()
-    passed, failed, missing = (text.is_in(list(words)) for words in (PASSED, FAILED, NO_OUTCOME))
-    result: pl.Expr = pl.when(passed).then(TRUE).when(failed).then(FALSE)
+    codes = dict.fromkeys(PASSED, 1) | dict.fromkeys(FAILED, 0) | dict.fromkeys(NO_OUTCOME, NONE)
+    code = text.replace_strict(list(codes), list(codes.values()), default=OTHER, return_dtype=pl.Int8)
+    result: pl.Expr = pl.when(code < NONE).then(code == 1)
+    bad = code == OTHER
     if threshold is not None:
-        number = pl.when(~missing).then(text.cast(pl.Float64, strict=False))
+        number = pl.when(code != NONE).then(text.cast(pl.Float64, strict=False))
         result = pl.when(number.is_finite()).then(number >= threshold).otherwise(result)
-    return result, (result.is_null() & ~missing).fill_null(value=False)
+        bad &= ~number.is_finite().fill_null(value=False)
+    return result, (bad & column.is_not_null()).fill_null(value=False)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from fastpassk.errors import FastpasskError
+from fastpassk.sources.columnar import overflow
+from fastpassk.sources.delimited import misfit
 from fastpassk.storage import File, fingerprint
 from fastpassk.storage.detect import open_bytes, separator_of
 
@@ -68,6 +70,8 @@ def _explained(files: list[File], error: BaseException) -> str:
     number = NOT_WHOLE.search(str(error))
     if number:
         return f"{number[1]} is {number[2]} in a row; n, c and k must be whole numbers"
+    if "No space left" in str(error):
+        return "the result does not fit: no space is left on the device"
     fault = next((fault for fault in map(_fault, files) if fault), None)
     where = files[0].name if len(files) == 1 else f"one of {len(files)} files" if files else "the frame"
     return fault or f"{where} cannot be read: {_first_line(error)}"
@@ -108,20 +112,23 @@ def _bad_row(file: File) -> str | None:
         header = next(rows, [])
         for row in rows:
             if row and len(row) != len(header):
-                return f"{file.name}, line {rows.line_num}: {len(row)} fields, but the header has {len(header)}"
+                return misfit(file, rows.line_num, row, header)
     return None
 
 
 def _bad_columns(file: File) -> str | None:
+    """Decode the columns one by one; older versions of pyarrow do not tell an overflow beforehand."""
     if file.format == "arrow-stream":
         return None
     scan = pl.scan_parquet if file.format == "parquet" else pl.scan_ipc
     name = None
     try:
         whole = scan(file.path, glob=False)
-        for name in whole.collect_schema().names():
-            whole.select(pl.col(name).hash().sum()).collect()
+        for name, kind in whole.collect_schema().items():
+            whole.select(name if kind.is_nested() else pl.col(name).hash().sum()).collect()
     except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001 - whatever it is, it is the fault
+        if name and "overflow" in str(error):
+            return overflow(file, name)
         what = f"column {name!r}" if name else f"it as {file.format}"
         return f"{file.name} is damaged or cut off: reading {what} fails with {_first_line(error)}"
     return None

@@ -12,7 +12,6 @@ import json
 import os
 import re
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -20,6 +19,7 @@ import polars as pl
 
 from fastpassk.errors import FastpasskError
 from fastpassk.schema.names import ALIASES, plain
+from fastpassk.sources.tables import Table
 from fastpassk.storage.detect import UTF8_MARK, File, open_bytes
 
 if TYPE_CHECKING:
@@ -32,33 +32,23 @@ STRING_OR_WORD = re.compile(rb'"(?:[^"\\]|\\.)*"|\bNaN\b|-?\bInfinity\b')
 LINE = pl.col("line")
 
 
-@dataclass(frozen=True)
-class Keys:
-    """The top-level keys of a file, what they hold, and a way to scan some of them."""
-
-    keys: list[str]
-    lists: frozenset[str]  # keys that hold lists
-    objects: frozenset[str]  # keys that hold lists or objects
-    scan: Callable[[list[str]], pl.LazyFrame]
-
-
-def open_lines(file: File, wanted: Iterable[str]) -> Keys:
-    """Find the keys of an NDJSON file; `wanted` are keys that the caller names."""
+def open_lines(file: File, wanted: Iterable[str]) -> Table:
+    """Open an NDJSON file; `wanted` are keys that the caller names, and that may come late."""
     with open_bytes(file) as stream:
         head = stream.read(SAMPLE)
         whole = not stream.read(1)
     keys, lists, objects = _described(_records(head, file))
-    names = [] if whole else _absent(keys, wanted)
-    strange = bool(re.search(NOT_JSON.encode(), head)) if whole else _any_line(file, NOT_JSON, after="NaN|Infinity")
+    names = _pattern(keys, wanted)
+    strange, late = (bool(re.search(NOT_JSON.encode(), head)), False) if whole else _looked_through(file, names)
     path = _cleaned(file) if strange or head.startswith(UTF8_MARK) else file.path
-    for key, is_list in _late(file, path, names, keys):
+    for key, is_list in _late(file, path, names, keys) if late else ():
         keys.append(key)
         lists |= {key} if is_list else set()
-    return Keys(keys, frozenset(lists), frozenset(objects), lambda chosen: _scan(path, chosen))
+    return _table(file, keys, lists, objects, lambda chosen: _scan(path, chosen))
 
 
-def open_array(file: File) -> Keys:
-    """Read a JSON array of records, and find its keys."""
+def open_array(file: File) -> Table:
+    """Open a JSON array of records; it is held in memory."""
     records = _array(file)
     keys, lists, objects = _described(records)
 
@@ -67,7 +57,16 @@ def open_array(file: File) -> Keys:
         lines = "\n".join(map(json.dumps, kept)).encode()
         return pl.scan_ndjson(lines, schema=dict.fromkeys(names, pl.String()))
 
-    return Keys(keys, frozenset(lists), frozenset(objects), scan)
+    return _table(file, keys, lists, objects, scan)
+
+
+def _table(
+    file: File, keys: list[str], lists: set[str], objects: set[str], scan: Callable[[list[str]], pl.LazyFrame]
+) -> Table:
+    if not keys:
+        raise FastpasskError(f"{file.name} has no records")
+    schema: dict[str, pl.DataType] = dict.fromkeys(keys, pl.String())
+    return Table(file.name, schema, scan, file, text=True, lists=frozenset(lists), objects=frozenset(objects))
 
 
 class _Object(dict[str, Any]):
@@ -127,32 +126,31 @@ def _constant(word: str) -> str | None:
     return None if word == "NaN" else word
 
 
-def _absent(keys: list[str], wanted: Iterable[str]) -> list[str]:
-    """Return regular expressions of the names that matter and are not among `keys`."""
+def _pattern(keys: list[str], wanted: Iterable[str]) -> str:
+    """Return a regular expression of the keys that matter and are not among `keys`, in any spelling."""
     known = {plain(key) for key in keys}
     aliases = sorted({alias for names in ALIASES.values() for alias in names} - known)
-    return [re.escape(name) for name in wanted if name not in keys] + [
-        alias.replace("_", '[^0-9A-Za-z"]+') for alias in aliases
-    ]
+    names = [alias.replace("_", '[^0-9A-Za-z"]+') for alias in aliases]
+    names += [re.escape(name) for name in wanted if name not in keys]
+    return f'(?i)"[^0-9A-Za-z"\\\\]*(?:{"|".join(names)})[^0-9A-Za-z"\\\\]*"\\s*:'
 
 
-def _any_line(file: File, pattern: str, after: str) -> bool:
-    """Tell whether a line matches; `after` is a cheaper pattern that matches wherever `pattern` does."""
+def _looked_through(file: File, names: str) -> tuple[bool, bool]:
+    """Tell whether any line has a word that JSON does not know, and whether any has one of the names."""
     lines = pl.scan_lines(file.path, glob=False)
-    return all(lines.select(LINE.str.contains(each).any()).collect().item() for each in (after, pattern))
+    rough = LINE.str.contains("NaN|Infinity").any().alias("rough")
+    strange, late = lines.select(rough, LINE.str.contains(names).any().alias("late")).collect().row(0)
+    return strange and lines.select(LINE.str.contains(NOT_JSON).any()).collect().item(), late
 
 
-def _late(file: File, path: Path, names: list[str], known: list[str]) -> Iterator[tuple[str, bool]]:
-    """Look through all lines for the keys `names`; give each as it is spelled, and whether it holds lists."""
-    pattern = f'(?i)"[^0-9A-Za-z"\\\\]*(?:{"|".join(names)})[^0-9A-Za-z"\\\\]*"\\s*:'
-    if not names or not _any_line(file, pattern, after=pattern):
-        return
+def _late(file: File, path: Path, names: str, known: list[str]) -> Iterator[tuple[str, bool]]:
+    """Find the keys behind `names`; give each as it is spelled, and whether it holds lists."""
     lines = pl.scan_lines(file.path, glob=False)
-    hits = lines.select(LINE.str.extract_all(pattern).explode().drop_nulls().unique()).collect()["line"]
+    hits = lines.select(LINE.str.extract_all(names).explode().drop_nulls().unique()).collect()["line"]
     keys = sorted({json.loads(hit[: hit.rindex('"') + 1]) for hit in hits} - set(known))
     there = pl.col(keys).count().name.suffix("?"), pl.col(keys).str.starts_with("[").any()
     found = _scan(path, keys).select(*there).collect().row(0, named=True) if keys else {}
-    yield from ((key, bool(found[key])) for key in keys if found[key + "?"])  # else it stands in inner objects only
+    yield from ((key, bool(found[key])) for key in keys if found[key + "?"])  # the rest stands in inner objects only
 
 
 def _scan(path: Path, names: list[str]) -> pl.LazyFrame:

@@ -9,15 +9,28 @@ from fastpassk.errors import UsageError
 from fastpassk.schema.frames import need
 from fastpassk.schema.names import find
 from fastpassk.sources import canonical
+from fastpassk.sources.columnar import open_arrow, open_parquet, open_stream
+from fastpassk.sources.delimited import open_delimited
 from fastpassk.sources.failures import translated
 from fastpassk.sources.frames import is_records, open_frame
-from fastpassk.sources.tables import Table, decimals, open_table
+from fastpassk.sources.lines import open_array, open_lines
+from fastpassk.sources.tables import Table, decimals
 from fastpassk.storage import File, expand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import polars as pl
+
+
+OPENERS: dict[str, Callable[[File], Table]] = {
+    "parquet": open_parquet,
+    "arrow": open_arrow,
+    "arrow-stream": open_stream,
+    "csv": open_delimited,
+    "tsv": open_delimited,
+    "json": open_array,
+}
 
 
 def open_all(source: object, format: str = "auto", words: Iterable[str] = ()) -> list[Table]:
@@ -46,7 +59,7 @@ def open_one(source: object, what: str) -> Table:
     """Open a source that must be one table; `what` is its name for the error."""
     tables = open_all(source)
     if len(tables) != 1:
-        raise UsageError(f"{what} is {len(tables)} files; give one table")
+        raise UsageError(f"{what} is {len(tables)} tables; give one")
     return tables[0]
 
 
@@ -67,4 +80,4 @@ def problem_key(table: Table, named: str | None = None) -> tuple[str, pl.Expr]:
 
 def _opened(file: File, words: list[str]) -> Table:
     with translated((file,)):
-        return open_table(file, words)
+        return open_lines(file, words) if file.format == "ndjson" else OPENERS[file.format](file)

@@ -27,7 +27,6 @@ class About:
 
     name: str
     frame: pl.DataFrame
-    text: bool
 
     @property
     def schema(self) -> dict[str, pl.DataType]:
@@ -75,7 +74,10 @@ def about(table: Table, named: str | None, used: Iterable[str]) -> About:
     twice = frame[PROBLEM].filter(frame[PROBLEM].is_duplicated())
     if len(twice):
         raise FastpasskError(f"{table.name}: the problem {twice[0]!r} stands in it twice")
-    return About(table.name, frame, table.text)
+    if table.text:
+        kinds = numeric([frame.lazy()], names)
+        frame = frame.with_columns(_as_type(each, kind) for each, kind in kinds.items())
+    return About(table.name, frame)
 
 
 def joined(view: View, about: About) -> View:
@@ -111,17 +113,25 @@ def numeric(frames: Iterable[pl.LazyFrame], names: Iterable[str]) -> dict[str, p
 def filtered(view: View, where: pl.Expr, kinds: dict[str, pl.DataType], threshold: float | None) -> View:
     """Keep the rows of `where`, which sees the raw columns, and the canonical names that are no raw columns.
 
-    Columns of text named in `kinds` are compared as those types, and are text again afterwards.
+    Columns of text named in `kinds` are compared as those types, or as texts where that fits better, and are text again
+    afterwards.
     """
     more = canonical_names(view, threshold)
     words = names_in(where)
+    frame = view.frame.with_columns(
+        more[name].alias(name) for name in words if name in more and name not in view.schema
+    )
+    _check_names(where, frame, list(dict.fromkeys([*view.table.columns, *view.schema, *more])))
     shadow = [name for name in words if name in kinds and name in view.schema]
-    typed = [_as_type(name, kinds[name]) for name in shadow]
-    named = [more[name].alias(name) for name in words if name in more and name not in view.schema]
-    frame = view.frame.with_columns(pl.col(name).alias(SHADOW + name) for name in shadow).with_columns(*typed, *named)
-    _check(where, frame, list(dict.fromkeys([*view.table.columns, *view.schema, *more])))
-    kept = [pl.col(SHADOW + name).alias(name) if name in shadow else pl.col(name) for name in view.schema]
-    return replace(view, frame=frame.filter(where).select(kept))
+    typed = frame.with_columns(pl.col(name).alias(SHADOW + name) for name in shadow)
+    typed = typed.with_columns(_as_type(name, kinds[name]) for name in shadow)
+    misfit = _misfit(where, typed)
+    if misfit is None:
+        kept = [pl.col(SHADOW + name).alias(name) if name in shadow else pl.col(name) for name in view.schema]
+        return replace(view, frame=typed.filter(where).select(kept))
+    if _misfit(where, frame) is not None:
+        raise UsageError(misfit)
+    return replace(view, frame=frame.filter(where).select(list(view.schema)))
 
 
 def _common_type(frame: pl.LazyFrame, name: str) -> pl.DataType | None:
@@ -143,16 +153,21 @@ def _as_type(name: str, kind: pl.DataType) -> pl.Expr:
     return pl.when(text != "").then(typed).alias(name)
 
 
-def _check(where: pl.Expr, frame: pl.LazyFrame, columns: list[str]) -> None:
-    """Try the expression on no rows, so that a mistake in it is told at once."""
+def _check_names(where: pl.Expr, frame: pl.LazyFrame, columns: list[str]) -> None:
     missing = [repr(name) for name in names_in(where) if name not in frame.collect_schema()]
     if missing:
         raise UsageError(f"where reads {listing(missing)}, which is no column; there are {listing(columns, 12)}")
+
+
+def _misfit(where: pl.Expr, frame: pl.LazyFrame) -> str | None:
+    """Try the expression on no rows, so that a mistake in it is told at once."""
+    schema = frame.collect_schema()
     try:
-        pl.DataFrame(schema=frame.collect_schema()).lazy().filter(where).collect()
+        pl.DataFrame(schema=schema).lazy().filter(where).collect()
     except pl.exceptions.PolarsError as error:
-        types = listing((f"{name} ({frame.collect_schema()[name]})" for name in names_in(where)), 12)
-        raise UsageError(f"where does not fit the columns: {_first_line(error)}; it reads {types}") from error
+        types = listing((f"{name} ({schema[name]})" for name in names_in(where)), 12)
+        return f"where does not fit the columns: {_first_line(error)}; it reads {types}"
+    return None
 
 
 def _first_line(error: Exception) -> str:

@@ -154,6 +154,9 @@ def _counts(view: View) -> pl.LazyFrame:
 def _triples(view: View) -> pl.LazyFrame:
     """Leave all columns as they are, but n, c and k under these names; integers keep their width."""
     names = {view.roles.columns[role]: role for role in ("n", "c", "k")}
+    in_the_way = [role for column, role in names.items() if column != role and role in view.schema]
+    if in_the_way:
+        raise UsageError(f"the table has a column {in_the_way[0]!r} besides the one named for it; drop or rename one")
     texts = {role: column for column, role in names.items() if not view.schema[column].is_integer()}
     frame = view.frame.with_columns(_strict(view, role).alias(column) for role, column in texts.items())
     return frame.rename({column: role for column, role in names.items() if column != role})

@@ -78,8 +78,10 @@ def _load(place: int, source: Any) -> Part:
     counts = counted(dataset, Settings())
     check_key(counts.frame, [*counts.identity, "problem"], f"part {place + 1}")
     said = dataset.metadata
+    given = said.get("inputs")
+    inputs = tuple(map(str, given)) if isinstance(given, list) else ()
     name = listing(dataset.files) or f"part {place + 1}"
-    return Part(name, counts.frame, counts.identity, counts.stopped, said.get("options"), tuple(said.get("inputs", ())))
+    return Part(name, counts.frame, counts.identity, counts.stopped, said.get("options"), inputs)
 
 
 def _refuse_strangers(parts: list[Part]) -> None:

@@ -99,8 +99,8 @@ def _score_counts(frame: pl.DataFrame, by: list[str], metric: Metric, k: Ks, sto
     ks = parse_ks(k)
     smallest = _smallest_n(frame.unique([*by, "n", "c"]), by, stopped)
     rows = [(*group, limit, ks_up_to(ks, limit)) for group, limit in smallest.items()]
-    schema = {name: frame.schema[name] for name in by} | {"limit": pl.Int64, "k": pl.List(pl.Int64)}
-    grid = pl.DataFrame(rows, schema, orient="row").explode("k")
+    columns = [*frame.select(by).schema.items(), ("limit", pl.Int64()), ("k", pl.List(pl.Int64()))]
+    grid = pl.DataFrame(rows, columns, orient="row").explode("k")
     table = frame.join(grid, on=by, nulls_equal=True).with_columns(metric=pl.lit(metric.name))
     score = pl.Series("score", _values(table, metric, stopped), nan_to_null=True)
     return table.with_columns(score).select(*by, "problem", "n", "c", "metric", "k", "score")

@@ -59,7 +59,7 @@ def identify(path: Path, name: str, format: str = "auto", partition: tuple[tuple
     FastpasskError
         The file is empty, cannot be opened, or is of a kind that is not read.
     """
-    by_suffix, packed = _split(name if name != "standard input" else "")
+    by_suffix, packed = _split(name)
     with _refusals(name):
         magic = _start(path, None)
         packed = packed or _magic_of_packing(magic)
@@ -123,11 +123,11 @@ def _by_content(head: bytes, name: str) -> str:
         return "parquet"
     if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return "arrow"
-    text = head.removeprefix(UTF8_MARK).lstrip()
+    text = _text(head)
     if text[:1] in (b"{", b"["):
-        return "json"
+        return "ndjson" if text[:1] == b"{" and _is_object(text.partition(b"\n")[0]) else "json"
     if b"\0" in head or Path(name).suffix.lower() in FOREIGN:
-        raise FastpasskError(f"{name} is of no format that is read ({', '.join(FORMATS)}; gzip and zstd unpacked)")
+        raise FastpasskError(f"{name} is of no format that is read ({', '.join(FORMATS)}; plain, gzip or zstd)")
     header = head.splitlines()[0]
     return "tsv" if b"\t" in header and b"," not in header else "csv"
 
@@ -138,12 +138,11 @@ def _settle(kind: str, head: bytes, name: str) -> str:
         return "arrow" if head.startswith(b"ARROW1") else "arrow-stream"
     if kind == "parquet" and not head.startswith(b"PAR1"):
         raise FastpasskError(f"{name} is no Parquet file: it does not begin with PAR1; is it cut off or renamed?")
-    if kind != "json":
+    text = _text(head)
+    if kind != "json" or text.startswith(b"["):
         return kind
-    text = head.removeprefix(UTF8_MARK).lstrip()
-    if text.startswith(b"["):
-        return "json"
-    if text.startswith(b"{") and _one_object_a_line(text):
+    first, _, rest = text.partition(b"\n")
+    if _is_object(first) and (rest.lstrip().startswith(b"{") or len(first) >= HEAD - len(UTF8_MARK)):
         return "ndjson"
     raise FastpasskError(
         f"{name} is one JSON document, as evaluation harnesses write it; no importer for it is there yet. Give one"
@@ -151,15 +150,18 @@ def _settle(kind: str, head: bytes, name: str) -> str:
     )
 
 
-def _one_object_a_line(text: bytes) -> bool:
-    first, newline, rest = text.partition(b"\n")
-    if not newline:
-        return len(text) >= HEAD // 2 and not text.rstrip().endswith(b"}")
-    try:
-        whole = isinstance(json.loads(first), dict)
-    except ValueError:
+def _text(head: bytes) -> bytes:
+    return head.removeprefix(UTF8_MARK).lstrip()
+
+
+def _is_object(line: bytes) -> bool:
+    """Tell whether a line is a JSON object; one that runs beyond the head is taken for one."""
+    if not line.startswith(b"{"):
         return False
-    return whole and rest.lstrip()[:1] == b"{"
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return len(line) >= HEAD - len(UTF8_MARK)
 
 
 @contextmanager

@@ -73,30 +73,34 @@ def _expand_one(text: str, format: str) -> list[File]:
         )
     if text == STANDARD_INPUT:
         return [identify(_spooled(), "standard input", format)]
-    names = _names(text)
+    names = _names(text, told=format != "auto")
     return [identify(Path(name), name, format, _partition(name)) for name in names]
 
 
-def _names(text: str) -> list[str]:
+def _names(text: str, *, told: bool) -> list[str]:
     path = Path(text)
     if path.is_dir():
-        return _walk(path)
+        return _walk(path, told=told)
     if path.exists():
         return [str(path)]
     if not glob.has_magic(text):
         near = os.listdir(path.parent) if path.parent.is_dir() else []  # noqa: PTH208 - the names alone are wanted
         raise FastpasskError(f"there is no file {text}{hint(path.name, near)}")
-    found = sorted(match for match in glob.glob(text, recursive=True) if not _hidden(Path(match).name))  # noqa: PTH207
-    names = [name for match in found for name in (_walk(Path(match)) if Path(match).is_dir() else [str(Path(match))])]
+    found = sorted(Path(match) for match in glob.glob(text, recursive=True))  # noqa: PTH207 - the root may be anywhere
+    shown = [match for match in found if not _hidden(match.name)]
+    names = [
+        name for match in shown for name in (_walk(match, told=told, strict=False) if match.is_dir() else [str(match)])
+    ]
     if not names:
         raise FastpasskError(f"no file matches {text}")
     return list(dict.fromkeys(names))  # `**` meets a folder and its files
 
 
-def _walk(folder: Path) -> list[str]:
+def _walk(folder: Path, *, told: bool, strict: bool = True) -> list[str]:
+    """List the data files of a folder; where the format is told, they may be of unknown suffix."""
     seen = list(_files_under(folder, set()))
-    names = [name for name in seen if known(name)]
-    if names:
+    names = [name for name in seen if known(name)] or (seen if told else [])
+    if names or not strict:
         return names
     passed_over = f"; left out: {listing(Path(name).name for name in seen)}" if seen else ""
     raise FastpasskError(f"no result files in {folder} (looked for {' '.join(SUFFIXES)}){passed_over}")

@@ -96,7 +96,8 @@ def grouped(counts: Counted, settings: Settings) -> Counted:
 
 def declared_stop(dataset: Dataset, settings: Settings) -> int | None:
     """Return the stopping rule: the option, else what the counts file or the frame says of itself."""
-    written = dataset.metadata.get("stopped")
+    said = dataset.metadata.get("stopped")
+    written = said if isinstance(said, int) else None
     if settings.stopped is not None and written not in (None, settings.stopped):
         raise UsageError(f"the counts were made with stopped={written}, not stopped={settings.stopped}")
     return settings.stopped if settings.stopped is not None else written

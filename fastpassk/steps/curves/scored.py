@@ -127,10 +127,10 @@ def _rows_of_counts(part: pl.DataFrame, metric: Metric, *, available: bool) -> I
     tallies = whole.group_by("k", "n", "c").agg(problems=pl.len().cast(pl.Int64)).sort("k", "n", "c")
     if "score" in part.columns:
         _refuse_other_scores(whole, metric)
-    for (k,), cells in tallies.group_by("k", maintain_order=True):
-        arrays = [cells[name].to_numpy() for name in ("n", "c", "problems")]
-        key = b"|".join(array.tobytes() for array in arrays)
-        shared.setdefault(key, (Cells(*arrays), []))[1].append(int(str(k)))
+    for (k,), rows in tallies.group_by("k", maintain_order=True):
+        n, c, problems = (rows[name].to_numpy() for name in ("n", "c", "problems"))
+        key = b"|".join(array.tobytes() for array in (n, c, problems))
+        shared.setdefault(key, (Cells(n, c, problems), []))[1].append(int(str(k)))
     for cells, ks in shared.values():
         total, span = int(cells.problems.sum()), (int(cells.n.min()), int(cells.n.max()))
         for k, mean, error, short in points(metric, cells, ks, available=available):
