@@ -9,12 +9,14 @@ LOWEST ?= .venv-lowest
 BIN = $(VENV)/bin
 RUN = $(VENV)/.ready-run
 DEV = $(VENV)/.ready-test
+# What runs with the JIT off as well; the tests of the JIT itself do not.
+KERNEL_TESTS = $(filter-out tests/test_kernels_jit.py,$(wildcard tests/test_kernels_*.py tests/test_metrics_*.py))
 
 .PHONY: help demo test quick lint nojit lowest bench readme data clean
 
 help:
 	@echo "make demo    score the bundled dump"
-	@echo "make test    lint, types and every test"
+	@echo "make test    lint, types, the kernels with the JIT off, and every test"
 	@echo "make quick   the tests without the slow ones"
 	@echo "make lint    ruff and mypy alone"
 	@echo "make nojit   the kernels' tests with the JIT off"
@@ -28,7 +30,7 @@ demo: $(RUN)
 	@echo '$$ fastpassk curve data/samples.parquet --k 1,2,5,10,50,100,200 --unit percent --layout wide'
 	@$(BIN)/fastpassk curve data/samples.parquet --k 1,2,5,10,50,100,200 --unit percent --layout wide
 
-test: lint
+test: lint nojit
 	$(BIN)/python -m pytest -m "slow or not slow"
 
 quick: $(DEV)
@@ -40,7 +42,7 @@ lint: $(DEV)
 	$(BIN)/mypy
 
 nojit: $(DEV)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(wildcard tests/test_kernels_*.py tests/test_metrics_*.py)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(KERNEL_TESTS)
 
 lowest:
 	$(MAKE) VENV=$(LOWEST) EXACT='$(shell $(PYTHON) tests/lowest.py)' quick

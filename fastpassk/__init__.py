@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fastpassk.metrics import METRICS
     from fastpassk.sources import Dataset, read
     from fastpassk.steps.checks import check
-    from fastpassk.steps.counts import count
+    from fastpassk.steps.counts.count import count
     from fastpassk.steps.curves.curve import curve
     from fastpassk.steps.merge import merge
     from fastpassk.steps.provenance import provenance, write

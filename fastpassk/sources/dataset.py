@@ -46,6 +46,7 @@ class Dataset:
     files: tuple[str, ...] = ()
     metadata: dict[str, object] = field(default_factory=dict)
     inputs: tuple[File, ...] = ()
+    views: tuple[View, ...] = ()  # the tables behind the frame, where neither `where` nor `meta` has touched them
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,8 @@ def _assembled(tables: list[Table], resolved: list[Roles], wishes: _Wishes) -> D
     files = tuple(table.file for table in tables if table.file is not None)
     with translated(files):
         _refuse_no_rows(tables)
-        frames = [shaped(each, wishes.threshold) for each in _views(tables, resolved, wishes)]
+        views = _views(tables, resolved, wishes)
+        frames = [shaped(each) for each in views]
     return Dataset(
         kind=kind,
         frame=frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal_relaxed"),
@@ -156,6 +158,7 @@ def _assembled(tables: list[Table], resolved: list[Roles], wishes: _Wishes) -> D
         files=tuple(file.name for file in files),
         metadata=tables[0].metadata if all(table.metadata == tables[0].metadata for table in tables) else {},
         inputs=files,
+        views=tuple(views) if wishes.where is None and wishes.meta is None else (),
     )
 
 
@@ -185,7 +188,7 @@ def _views(tables: list[Table], resolved: list[Roles], wishes: _Wishes) -> list[
     about = slices.about(wishes.meta, named, used) if wishes.meta else None
     more = about.schema if about else {}
     views = [
-        view(table, roles, table.folders | wishes.values(), words, more)
+        view(table, roles, table.folders | wishes.values(), words, more, wishes.threshold)
         for table, roles in zip(tables, resolved, strict=True)
     ]
     if about:
@@ -195,7 +198,7 @@ def _views(tables: list[Table], resolved: list[Roles], wishes: _Wishes) -> list[
         return views
     texts = [each.frame for each in views if each.table.text]
     kinds = slices.numeric(texts, words)
-    return [slices.filtered(each, wishes.where, kinds, wishes.threshold) for each in views]
+    return [slices.filtered(each, wishes.where, kinds) for each in views]
 
 
 def _origins(tables: list[Table], resolved: list[Roles], wishes: _Wishes) -> dict[str, str]:

@@ -110,13 +110,13 @@ def numeric(frames: Iterable[pl.LazyFrame], names: Iterable[str]) -> dict[str, p
     return found
 
 
-def filtered(view: View, where: pl.Expr, kinds: dict[str, pl.DataType], threshold: float | None) -> View:
+def filtered(view: View, where: pl.Expr, kinds: dict[str, pl.DataType]) -> View:
     """Keep the rows of `where`, which sees the raw columns, and the canonical names that are no raw columns.
 
     Columns of text named in `kinds` are compared as those types, or as texts where that fits better, and are text again
     afterwards.
     """
-    more = canonical_names(view, threshold)
+    more = canonical_names(view)
     words = names_in(where)
     frame = view.frame.with_columns(
         more[name].alias(name) for name in words if name in more and name not in view.schema

@@ -32,6 +32,7 @@ class View:
     frame: pl.LazyFrame
     schema: dict[str, pl.DataType]
     keys: dict[str, pl.Expr]  # identity names and text roles
+    threshold: float | None = None  # of a numeric outcome
 
     def column(self, role: str) -> tuple[str, pl.DataType]:
         """Return the raw column of a role, and its type."""
@@ -40,7 +41,12 @@ class View:
 
 
 def view(
-    table: Table, roles: Roles, constants: dict[str, str], words: Iterable[str], more: dict[str, pl.DataType]
+    table: Table,
+    roles: Roles,
+    constants: dict[str, str],
+    words: Iterable[str],
+    more: dict[str, pl.DataType],
+    threshold: float | None,
 ) -> View:
     """Scan what is needed of a table.
 
@@ -54,6 +60,8 @@ def view(
         Columns that `where` reads.
     more
         Columns that will be joined to it, with their types.
+    threshold
+        A numeric outcome passes when it is at least this.
     """
     wanted = dict.fromkeys([*roles.identity.values(), *roles.columns.values(), *words])
     needed = [name for name in (table.schema if roles.kind == "triples" else wanted) if name in table.schema]
@@ -62,27 +70,27 @@ def view(
     columns = roles.identity | {role: roles.columns[role] for role in TEXT_ROLES if role in roles.columns}
     whole = decimals(table, frame, columns.values())
     keys = {name: _key(table, roles, schema | more, column, whole) for name, column in columns.items()}
-    return View(table, roles, frame, schema, keys)
+    return View(table, roles, frame, schema, keys, threshold)
 
 
-def shaped(view: View, threshold: float | None) -> pl.LazyFrame:
+def shaped(view: View) -> pl.LazyFrame:
     """Bring the columns of a view to their canonical names and types."""
     kind = view.roles.kind
     if kind == "samples":
-        return _samples(view, threshold)
+        return _samples(view)
     if kind == "triples":
         return _triples(view)
     return _scores(view) if kind == "scores" else _counts(view)
 
 
-def canonical_names(view: View, threshold: float | None) -> dict[str, pl.Expr]:
+def canonical_names(view: View) -> dict[str, pl.Expr]:
     """Return the canonical columns that `where` may name."""
     names = dict(view.keys)
     for role in WHOLE_ROLES:
         if role in view.roles.columns:
             names[role] = canonical.whole(*view.column(role))
     if "passed" in view.roles.columns and not _holds_lists(view):
-        names["passed"] = canonical.outcome(*view.column("passed"), threshold)[0]
+        names["passed"] = canonical.outcome(*view.column("passed"), view.threshold)[0]
     return names
 
 
@@ -101,10 +109,10 @@ def _holds_lists(view: View) -> bool:
     return (view.table.text and name in view.table.lists) or isinstance(kind, (pl.List, pl.Array))
 
 
-def _samples(view: View, threshold: float | None) -> pl.LazyFrame:
+def _samples(view: View) -> pl.LazyFrame:
     several = _holds_lists(view)
     view = _exploded(view) if several else view
-    outcome, bad, raw = canonical.outcome(*view.column("passed"), threshold)
+    outcome, bad, raw = canonical.outcome(*view.column("passed"), view.threshold)
     chosen = {"problem": view.keys["problem"], "outcome": outcome, "bad": bad, "raw": raw}
     if "attempt" in view.keys:
         position = pl.col(POSITION).fill_null(1).cast(pl.String) if several else None

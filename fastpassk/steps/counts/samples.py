@@ -15,6 +15,7 @@ from fastpassk.schema.frames import describe
 from fastpassk.schema.outcomes import FAILED, PASSED, REASONS
 from fastpassk.schema.policies import parse_missing
 from fastpassk.sources import Dataset, collect
+from fastpassk.steps.counts.coded import coded_cells
 
 if TYPE_CHECKING:
     from fastpassk.schema.options import Settings
@@ -29,8 +30,10 @@ def counts_of_samples(dataset: Dataset, settings: Settings) -> pl.DataFrame:
     """
     key = [*dataset.identity, "problem"]
     columns = dataset.frame.collect_schema().names()
-    lazy = dataset.frame.group_by(_attempts(columns, settings, key)).agg(_totals(columns))
-    cells = collect(dataset, lazy)
+    by = _attempts(columns, settings, key)
+    cells = coded_cells(dataset, attempts="attempt" in by)
+    if cells is None:
+        cells = collect(dataset, dataset.frame.group_by(by).agg(_totals(columns)))
     _refuse_bad(dataset, cells)
     _refuse_nameless(cells, key)
     if "attempt" in cells.columns:

@@ -1,0 +1,203 @@
+"""Parquet row groups decoded to codes: no text a row, only the distinct values of a column brought to canonical form.
+
+A bundle is a run of row groups of one file, about a million rows. Decoding one gives for every column an int32 code a
+row and the values behind the codes. The values go through the same expressions as in the lazy frame of the dataset, so
+that both ways of counting agree by construction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from fastpassk.kernels import counting
+from fastpassk.schema.outcomes import REASONS
+from fastpassk.sources import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from fastpassk.sources.dataset import Dataset
+    from fastpassk.sources.views import View
+
+FEWEST_BYTES = 1 << 17  # of all files: below, loading pyarrow takes longer than the group-by
+ROWS = 1 << 20  # of a bundle, where row groups are smaller
+SPAN = 1 << 12  # integers that lie closer together than this are their own codes
+
+FAILED, PASSED, BAD, MISSING = 0, 1, 2, 3  # states; from MISSING on by reason: none of the known ones, then REASONS
+STATES = MISSING + 1 + len(REASONS)
+
+
+@dataclass(frozen=True)
+class Codes:
+    """One column of a bundle: the canonical values, and which of them each row has (None: all have the only one)."""
+
+    values: list[str | None]
+    rows: NDArray[np.int32] | None
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Row groups of one file that are decoded together."""
+
+    view: View
+    groups: tuple[int, ...]
+    metadata: Any  # the footer, read once a file
+
+
+def countable(dataset: Dataset) -> bool:
+    """Tell whether samples can be counted by codes: Parquet files, untouched by where and meta, one outcome a row."""
+    large = sum(file.path.stat().st_size for file in dataset.inputs) >= FEWEST_BYTES
+    return large and bool(dataset.views) and all(_plain(view) for view in dataset.views)
+
+
+def bundles(dataset: Dataset) -> list[Bundle]:
+    """Cut the files of a dataset into bundles, in order."""
+    return [bundle for view in dataset.views for bundle in _cut(view)]
+
+
+def decode(bundle: Bundle, keys: list[str]) -> Iterator[tuple[dict[str, Codes], NDArray[np.uint8]]]:
+    """Decode a bundle: the codes of the key columns, and the state of each row.
+
+    Parameters
+    ----------
+    bundle
+        From `bundles`.
+    keys
+        Identity names, `problem`, and `attempt` where it is counted; one that the file lacks is null in every row.
+
+    Yields
+    ------
+    Codes by key, and states (uint8, shape (rows,)): `FAILED`, `PASSED`, `BAD`, `MISSING` and on by reason.
+    """
+    view = bundle.view
+    for table in _tables(bundle, _needed(view, keys)):
+        codes = {key: _codes(view, key, table) for key in keys}
+        yield codes, _states(view, table)
+
+
+def _plain(view: View) -> bool:
+    file = view.table.file
+    nested = view.column("passed")[1].is_nested()
+    return file is not None and file.format == "parquet" and not nested and "stopped" not in view.roles.columns
+
+
+def _cut(view: View) -> Iterator[Bundle]:
+    import pyarrow.parquet as pq
+
+    assert view.table.file is not None  # noqa: S101 - `countable` has said so
+    metadata = pq.read_metadata(view.table.file.path)
+    groups: list[int] = []
+    rows = 0
+    for group in range(metadata.num_row_groups):
+        groups.append(group)
+        rows += metadata.row_group(group).num_rows
+        if rows >= ROWS:
+            yield Bundle(view, tuple(groups), metadata)
+            groups, rows = [], 0
+    if groups:
+        yield Bundle(view, tuple(groups), metadata)
+
+
+def _needed(view: View, keys: list[str]) -> list[str]:
+    columns = [_column(view, key) for key in keys] + [
+        view.roles.columns[r] for r in ("passed", "reason") if r in view.roles.columns
+    ]
+    return list(dict.fromkeys(column for column in columns if column in view.table.schema))
+
+
+def _column(view: View, key: str) -> str | None:
+    return view.roles.identity.get(key) or view.roles.columns.get(key)
+
+
+def _tables(bundle: Bundle, columns: list[str]) -> Iterator[pa.Table]:
+    """Read a bundle as one table, or a row group too large for that in batches."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    assert bundle.view.table.file is not None  # noqa: S101 - `countable` has said so
+    path = bundle.view.table.file.path
+    texts = [name for name in columns if isinstance(bundle.view.table.schema[name], canonical.TEXTS)]
+    with pq.ParquetFile(path, metadata=bundle.metadata, read_dictionary=texts, pre_buffer=False) as file:
+        rows = sum(bundle.metadata.row_group(group).num_rows for group in bundle.groups)
+        if rows < 2 * ROWS:
+            yield file.read_row_groups(list(bundle.groups), columns=columns, use_threads=False)
+            return
+        for batch in file.iter_batches(ROWS, row_groups=list(bundle.groups), columns=columns, use_threads=False):
+            yield pa.Table.from_batches([batch])
+
+
+def _codes(view: View, key: str, table: pa.Table) -> Codes:
+    column = _column(view, key)
+    if column is None:
+        return Codes([None], None)
+    if column not in view.table.schema:
+        constant = view.frame.select(view.keys[key]).head(1).collect().to_series()
+        return Codes(constant.to_list(), None)
+    values, rows = _encoded(table.column(column))
+    raw = pl.DataFrame({column: values})
+    return Codes(raw.select(view.keys[key]).to_series().to_list(), rows)
+
+
+def _encoded(column: pa.ChunkedArray) -> tuple[pl.Series, NDArray[np.int32]]:
+    """Return the distinct values of a column (null among them where it has any) and the code of each row."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(column.type) and not column.null_count:
+        numbers = column.to_numpy()
+        low, high = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
+        if high - low < SPAN:
+            return pl.Series(np.arange(low, high + 1, dtype=numbers.dtype)), (numbers - numbers.dtype.type(low)).astype(
+                np.int32
+            )
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    column = column.unify_dictionaries()
+    whole = column.combine_chunks()
+    chunk = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+    values = pl.Series(chunk.dictionary)
+    rows = chunk.indices
+    if rows.null_count:
+        rows, values = rows.fill_null(len(values)), values.extend_constant(None, 1)
+    return values, rows.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+
+
+def _states(view: View, table: pa.Table) -> NDArray[np.uint8]:
+    """Return the state of each row."""
+    name, kind = view.column("passed")
+    column = table.column(name)
+    if isinstance(kind, pl.Boolean):
+        states = np.concatenate([_states_of_bits(chunk) for chunk in column.chunks] or [np.empty(0, np.uint8)])
+    else:
+        states = _states_of_values(view, column)
+    if "reason" in view.roles.columns and (states == MISSING).any():
+        _tell_reasons(view, table, states)
+    return states
+
+
+def _states_of_bits(chunk: pa.BooleanArray) -> NDArray[np.uint8]:
+    valid, bits = (np.frombuffer(part or b"", np.uint8) for part in chunk.buffers())
+    return counting.states_of_bits(bits, valid, chunk.offset, MISSING, len(chunk))
+
+
+def _states_of_values(view: View, column: pa.ChunkedArray) -> NDArray[np.uint8]:
+    """Return the states of outcomes that are numbers or texts, by their distinct values."""
+    name, kind = view.column("passed")
+    values, rows = _encoded(column)
+    outcome, bad, _ = canonical.outcome(name, kind, view.threshold)
+    state = pl.when(bad).then(BAD).otherwise(outcome.cast(pl.UInt8)).fill_null(MISSING).cast(pl.UInt8)
+    return pl.DataFrame({name: values.cast(kind)}).select(state).to_series().to_numpy()[rows]
+
+
+def _tell_reasons(view: View, table: pa.Table, states: NDArray[np.uint8]) -> None:
+    name, kind = view.column("reason")
+    values, rows = _encoded(table.column(name))
+    reasons = pl.DataFrame({name: values.cast(kind)}).select(canonical.reason(name, kind)).to_series().to_list()
+    codes = np.array([MISSING + 1 + REASONS.index(one) if one in REASONS else MISSING for one in reasons], np.uint8)
+    states[states == MISSING] = codes[rows][states == MISSING]

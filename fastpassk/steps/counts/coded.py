@@ -1,0 +1,208 @@
+"""Counting by codes: row groups in parallel threads, a histogram each, and integer tables added at the end.
+
+Each bundle of row groups becomes a small table of its distinct cells (global codes, counts by state, sets of attempts).
+Tables are added up whenever they have grown past what they add up to, so that memory follows the number of groups. The
+result is what the group-by of `samples` gives, which stays the reference and takes over where this way would not pay:
+when a column has more than `MOST_VALUES` values, when attempts are too many for sets of bits, and when attempts repeat.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from fastpassk import threads
+from fastpassk.kernels import counting
+from fastpassk.schema.outcomes import REASONS
+from fastpassk.sources import coded, translated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fastpassk.kernels.counting import Cells
+    from fastpassk.sources import Dataset
+    from fastpassk.sources.coded import Bundle, Codes
+
+MOST_VALUES = 1 << 20  # of a key column: beyond, a dictionary of texts costs more than it saves
+MOST_ATTEMPTS = 1 << 10  # 128 bytes a group
+DENSE = 4  # cells of a dense histogram, in rows of the bundle
+LOADED = 1 << 19  # rows of a bundle from which the compiled sets of attempts are worth loading
+SETTLE = 1 << 21  # rows of partial tables that are left alone
+
+STATE_NAMES = ("failed", "c", "bad", "missing", *(f"missing {reason}" for reason in REASONS))
+
+
+class TooManyError(Exception):
+    """Counting by codes does not pay for the data at hand; the group-by does."""
+
+
+class Codebook:
+    """The values of one key column over all bundles, each with a code; shared by threads."""
+
+    def __init__(self, most: int) -> None:
+        """Make an empty book of at most `most` values."""
+        self.codes: dict[str | None, int] = {}
+        self.most = most
+        self._lock = threading.Lock()
+
+    def look_up(self, values: list[str | None]) -> NDArray[np.int32]:
+        """Return the codes of values, giving new ones a code; raises `TooManyError` when the book is full."""
+        with self._lock:
+            codes = self.codes
+            found = [codes.setdefault(value, len(codes)) for value in values]
+            if len(codes) > self.most:
+                raise TooManyError
+        return np.array(found, np.int32)
+
+
+class Ledger:
+    """The counts so far: partial tables of coded keys, added up when they have grown."""
+
+    def __init__(self, keys: list[str]) -> None:
+        """Make an empty ledger of tables with these key columns."""
+        self.keys = keys
+        self._parts: list[pl.DataFrame] = []
+        self._rows = self._settled = 0
+        self._lock = threading.Lock()
+
+    def add(self, part: pl.DataFrame) -> None:
+        """Take in one partial table."""
+        with self._lock:
+            self._parts.append(part)
+            self._rows += part.height
+            if self._rows > max(SETTLE, 4 * self._settled):
+                self._parts = [self.total()]
+                self._rows = self._settled = self._parts[0].height
+
+    def total(self) -> pl.DataFrame:
+        """Return one row a key: counts added, sets of attempts joined."""
+        whole = pl.concat(self._parts, how="diagonal")
+        sets = [name for name in whole.columns if name.startswith("set ")]
+        counts = [name for name in whole.columns if name not in self.keys and name not in sets]
+        return whole.group_by(self.keys).agg(
+            pl.col(counts).sum(), *(pl.col(name).fill_null(0).bitwise_or() for name in sets)
+        )
+
+
+def coded_cells(dataset: Dataset, *, attempts: bool) -> pl.DataFrame | None:
+    """Count the samples of a dataset by codes.
+
+    Parameters
+    ----------
+    dataset
+        Samples.
+    attempts
+        Whether repeated attempts are to be found.
+
+    Returns
+    -------
+    The identity columns, `problem`, `n`, `c`, `bad`, `missing` and `missing …` by reason (Int64), one row a key; or
+    None when the group-by has to do it.
+    """
+    if not coded.countable(dataset):
+        return None
+    keys = [*dataset.identity, "problem"]
+    books = {key: Codebook(MOST_VALUES) for key in keys}
+    if attempts:
+        books["attempt"] = Codebook(MOST_ATTEMPTS)
+    ledger = Ledger(keys)
+    try:
+        with translated(dataset.inputs):
+            threads.run(lambda bundle: _count(bundle, books, ledger), coded.bundles(dataset))
+    except TooManyError:
+        return None
+    cells = ledger.total()
+    if attempts and (None in books["attempt"].codes or _repeats(cells)):
+        return None
+    return _written(cells, keys, books)
+
+
+def _count(bundle: Bundle, books: dict[str, Codebook], ledger: Ledger) -> None:
+    for codes, states in coded.decode(bundle, list(books)):
+        attempt = codes.pop("attempt", None)
+        ledger.add(_partial(codes, states, attempt, books))
+
+
+def _partial(
+    codes: dict[str, Codes], states: NDArray[np.uint8], attempt: Codes | None, books: dict[str, Codebook]
+) -> pl.DataFrame:
+    """Return the distinct cells of one bundle, in global codes."""
+    sizes = [len(column.values) for column in codes.values()]
+    size = math.prod(sizes)
+    if size > counting.LARGEST:
+        raise TooManyError
+    cells = counting.key([(column.rows, len(column.values)) for column in codes.values()], len(states))
+    places = None
+    if size > DENSE * len(states) + 4096:
+        cells, places = _renumbered(cells)
+        size = len(places)
+    counts = counting.histogram(cells, states, size, int(states.max(initial=1)) + 1)
+    there = np.flatnonzero(counts.any(axis=1))
+    keys = _keys(there if places is None else places[there], codes, books)
+    sets = {} if attempt is None else _sets(cells, attempt, books["attempt"], size, there)
+    return pl.DataFrame({**keys, **_sums(counts[there]), **sets})
+
+
+def _renumbered(cells: Cells) -> tuple[NDArray[np.int32], Cells]:
+    """Give the cells that occur numbers of their own, where all possible ones would be too many for a table."""
+    import pyarrow as pa
+
+    encoded = pa.array(cells).dictionary_encode()
+    return encoded.indices.to_numpy(), encoded.dictionary.to_numpy()
+
+
+def _keys(places: Cells, codes: dict[str, Codes], books: dict[str, Codebook]) -> dict[str, NDArray[np.int32]]:
+    """Take cells apart into the codes of their columns, and look these up in the books."""
+    keys = {}
+    for key, column in reversed(codes.items()):
+        places, local = np.divmod(places, len(column.values))
+        keys[key] = books[key].look_up(column.values)[local]
+    return keys
+
+
+def _sums(counts: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+    sums = {name: np.ascontiguousarray(column) for name, column in zip(STATE_NAMES, counts.T, strict=False)}
+    del sums["failed"]
+    return {"n": counts.sum(axis=1)} | sums
+
+
+def _sets(
+    cells: Cells, attempt: Codes, book: Codebook, size: int, there: NDArray[np.int64]
+) -> dict[str, NDArray[np.uint64]]:
+    """Return the sets of attempts of the cells that occur, a word a column."""
+    codes = book.look_up(attempt.values)
+    rows = np.broadcast_to(codes, len(cells)) if attempt.rows is None else codes[attempt.rows]
+    sets = np.zeros((size, int(codes.max(initial=0)) // counting.WORD + 1), np.uint64)
+    _marker(len(cells))(cells, np.ascontiguousarray(rows), sets)
+    return {f"set {place}": np.ascontiguousarray(word) for place, word in enumerate(sets[there].T)}
+
+
+def _marker(rows: int) -> Callable[[Cells, NDArray[np.int32], NDArray[np.uint64]], None]:
+    """Return the compiled function where there is work for it."""
+    if rows < LOADED:
+        return counting.mark
+    from fastpassk.kernels import marking
+
+    return marking.mark
+
+
+def _repeats(cells: pl.DataFrame) -> bool:
+    """Tell whether a cell has more rows than attempts."""
+    bits = pl.sum_horizontal(pl.col("^set .*$").bitwise_count_ones().cast(pl.Int64))
+    return bool(cells.select((bits != pl.col("n")).any()).item())
+
+
+def _written(cells: pl.DataFrame, keys: list[str], books: dict[str, Codebook]) -> pl.DataFrame:
+    """Write the codes of the keys as the values they stand for."""
+    texts = [pl.Series(key, list(books[key].codes), pl.String).gather(cells[key]) for key in keys]
+    names = [name for name in ("n", *STATE_NAMES[1:]) if name in cells.columns]
+    sums = cells.select(pl.col(names).fill_null(0)).with_columns(
+        pl.lit(0, pl.Int64).alias(name) for name in ("c", "bad", "missing") if name not in names
+    )
+    return sums.with_columns(texts).select(*keys, *sums.columns)
