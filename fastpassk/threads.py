@@ -4,19 +4,24 @@ Kernels release the GIL and know nothing of threads; whoever has many independen
 one pool a thread count, made when first needed. A worker that calls `run` again does the work itself, because a pool
 whose workers wait for its own workers stands still. A forked child has none of its parent's threads, so it forgets the
 pools.
+
+When `run` ends, by an error or an interrupt too, none of its items is still being worked on: a caller who catches the
+error may use the arrays again. Long loops ask `go_on` now and then, and so end within milliseconds.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar
+from collections import deque
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fastpassk.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from concurrent.futures import Future
 
 VARIABLE = "FASTPASSK_THREADS"
 
@@ -48,13 +53,66 @@ def run(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Resul
     """Return `[function(item) for item in items]`, in that order, computed on the pool.
 
     Works in the calling thread when only one thread is allowed, when there is only one item, or when the caller is
-    itself a worker of the pool. The first exception of a call is raised here.
+    itself a worker of the pool. The exception of the first item that has one is raised here, once no worker is busy
+    with another item; items not begun are left out.
     """
-    work = list(items)
+    todo = deque(enumerate(items))
     count = thread_count()
-    if count == 1 or len(work) < 2 or getattr(_here, "worker", False):
-        return [function(item) for item in work]
-    return list(_pool(count).map(function, work))
+    if count == 1 or len(todo) < 2 or getattr(_here, "worker", False):
+        return [function(item) for _, item in todo]
+    job = _Job(function, todo)
+    workers: list[Future[None]] = []
+    try:
+        workers.extend(_pool(count).submit(_work, job) for _ in range(min(count, len(todo))))
+        wait(workers)
+    finally:
+        todo.clear()
+        job.ended.set()
+        wait(workers)
+    if job.failed:
+        try:
+            raise job.failed[min(job.failed)]
+        finally:
+            job.failed.clear()  # the traceback holds this frame: else the two would keep each other
+    return [job.done[place] for place in sorted(job.done)]
+
+
+def go_on() -> None:
+    """Return, or end the item that this worker is busy with when its `run` has ended without it.
+
+    Raises
+    ------
+    CancelledError
+        nobody waits for the item any more.
+    """
+    job = getattr(_here, "job", None)
+    if job is not None and job.ended.is_set():
+        raise CancelledError
+
+
+class _Job(Generic[Item, Result]):
+    """One `run`: what is to do, what came of it, and whether its caller has stopped waiting."""
+
+    def __init__(self, function: Callable[[Item], Result], todo: deque[tuple[int, Item]]) -> None:
+        self.function, self.todo, self.ended = function, todo, threading.Event()
+        self.done: dict[int, Result] = {}
+        self.failed: dict[int, BaseException] = {}
+
+
+def _work(job: _Job[Any, Any]) -> None:
+    """Take items of a job, in order, until none is left; after an exception none is begun."""
+    _here.job = job
+    while job.todo:
+        try:
+            place, item = job.todo.popleft()
+        except IndexError:  # another worker took the last one
+            break
+        try:
+            job.done[place] = job.function(item)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it is for the caller of `run`
+            job.failed[place] = error
+            job.todo.clear()
+    _here.job = None  # a worker at rest keeps nobody's arrays
 
 
 def _usable_processors() -> int:
@@ -80,7 +138,7 @@ def _mark_worker() -> None:
 def _forget_pools() -> None:
     """Start a forked child with no pool, an open lock, and its one thread no worker: the parent's are not here."""
     _pools.clear()
-    _here.worker = False
+    _here.worker, _here.job = False, None
     _lock.release()
 
 

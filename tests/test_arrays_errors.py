@@ -59,8 +59,10 @@ REFUSED = [
     (pa.array(["5"]), "dtype string"),
     (None, "is None"),
     ([5, None], "dtype object; .*missing values"),
-    ([10**30], "dtype object"),
-    (10**30, "is 1000.*; the largest number allowed is"),
+    ([10**30, 1], "holds 1000.*; the largest number allowed is"),
+    (10**30, "holds 1000.*; the largest number allowed is"),
+    (10**5000, "holds a number of 16610 bits; the largest number allowed is"),  # more digits than Python prints
+    ([-(10**5000)], "holds a number of 16610 bits; the largest number allowed is"),
     (-(2**70), "the largest number allowed"),
     (np.array([2**63], np.uint64), "9223372036854775808; the largest number allowed"),
     (pd.Series([5, None], dtype="Int64"), r"\[1\] is nan"),
@@ -80,8 +82,9 @@ REFUSED = [
     (pl.LazyFrame({"n": [1]}), "is a lazy frame"),
     (pa.table({"n": [1]}), "is a table"),
     (pa.record_batch({"n": [1]}), "is a record batch"),
+    (pa.scalar(5), "is an Arrow scalar; give its number, as in scalar.as_py"),
     (pd.DataFrame({"n": [1]}), "is a frame"),
-    (pl.Series([1], dtype=pl.Int128), "dtype Int128"),
+    (pl.Series([1], dtype=pl.Int128), "dtype Int128; .*cast to Int64"),
     (pl.Series([Decimal(1)]), "dtype Decimal"),
     (pa.array([Decimal(1)]), "dtype decimal"),
     (pl.Series([[1]]), "dtype List"),
@@ -127,6 +130,11 @@ def test_ks_is_a_list(ks):
 def test_ks_are_whole(ks):
     with pytest.raises(fp.FastpasskError, match=r"^ks"):
         fp.pass_curve(10, 3, ks)
+
+
+def test_arrow_has_no_list_of_no_values():
+    with pytest.raises(fp.FastpasskError, match=r"ks is empty; .* give at least one k"):
+        fp.pass_curve(pa.array([10, None]), 3, [])
 
 
 def test_ks_are_positive():

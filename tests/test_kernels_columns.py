@@ -65,7 +65,7 @@ def test_open_rows_are_finished_with_exact_integers(monkeypatch, metric):
 
     def quotient(form, n, removed, k):
         asked.append((form, n, removed, k))
-        return 0.25, 0.0
+        return 0.25
 
     monkeypatch.setattr(columns, "BOUND", 0.5)  # nothing can be decided any more
     np.testing.assert_array_equal(columns.points(metric.form, n, c, k), values)
@@ -108,6 +108,15 @@ def test_a_row_that_has_no_value_here_marks_its_chunk(kind, n, c, k):
         assert not columns.gather_ks(made, rows[0], rows[1], np.array([3]), out)
 
 
+@pytest.mark.parametrize("k", [0, -1, -3, -14, -1000, -(2**40), -(2**63)])
+def test_a_k_below_one_marks_every_row_and_reads_nothing_outside(k):
+    made = columns.with_columns(0, *pairs((10, 3), (12, 5)))
+    n, c = np.full(3, 10), np.arange(3)
+    assert not columns.gather_ks(made, n, c, np.array([k]), np.empty(3))
+    assert not columns.gather_ks(made, n, c, np.array([3, k]), np.empty(6))
+    assert not columns.gather_ks(columns._nothing(), n, c, np.array([k]), np.empty(3))
+
+
 def test_k_beyond_n_is_nan_and_not_marked():
     made = columns.with_columns(0, *pairs((10, 3), (2, 3), (12, 5)))
     rows = [np.array(values, np.int64) for values in ([2, 10, 10, 12], [2, 10, 0, 1], [3, 11, 2**40, 13])]
@@ -142,6 +151,19 @@ def test_too_many_columns_are_not_kept_and_others_give_way(monkeypatch):
     assert made.top == 150
     monkeypatch.setattr(columns, "MAX_STARTS", 300)
     assert columns.with_columns(0, *pairs((100, 3), (100, 4))) is None
+
+
+def test_a_table_too_large_is_never_made(monkeypatch):
+    """A large n beside columns of many small k: the rows of all of them would grow with it."""
+    sizes = []
+    widened = columns._widened
+    monkeypatch.setattr(columns, "_widened", lambda *given: (sizes.append(widened(*given)[1].size), widened(*given))[1])
+    monkeypatch.setattr(columns, "MAX_STARTS", 20_000)
+    assert columns.with_columns(0, np.full(100, 100), np.arange(1, 101)) is not None
+    made = columns.with_columns(0, *pairs((5000, 3)))
+    assert made.top == 5000
+    assert max(sizes) <= 20_000
+    assert columns.with_columns(0, *pairs((5000, 3), (70, 3))).arena.size == made.arena.size + 72
 
 
 def test_threads_that_build_at_once_agree():

@@ -59,7 +59,7 @@ def run(code, **environment):
         check=False,
         text=True,
         cwd=ROOT,
-        env={**os.environ, **environment},
+        env={**os.environ, "NUMBA_DISABLE_JIT": "0", **environment},
         timeout=120,
     )
     assert done.returncode == 0, done.stderr[-2000:]

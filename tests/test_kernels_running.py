@@ -81,5 +81,5 @@ def test_open_rows_are_finished_with_exact_integers(monkeypatch, metric):
     values = running.running(metric.form, *rows)
     monkeypatch.setattr(running, "U2", 0.5)
     np.testing.assert_array_equal(running.running(metric.form, *rows), values)
-    monkeypatch.setattr(running, "quotient", lambda *_: (0.25, 0.0))
+    monkeypatch.setattr(running, "quotient", lambda *_: 0.25)
     assert (running.running(metric.form, *rows) == 0.25).any()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from fastpassk.errors import FastpasskError, UsageError
-from fastpassk.kernels import columns
+from fastpassk.kernels import columns, running
 from fastpassk.metrics import METRICS, large, metric, small
 from fastpassk.metrics.evaluate import evaluate
 from fastpassk.metrics.rows import Rows
@@ -192,6 +193,59 @@ def test_columns_are_built_once_and_only_where_they_pay(monkeypatch):
     evaluate(PASS, n, c, np.where(c > 200, 11, 400))  # k > n needs no cells
     assert columns.stored(0).arena.size == kept.arena.size
     columns.forget()
+
+
+def test_what_is_stored_does_not_keep_later_work_from_its_columns(monkeypatch):
+    columns.forget()
+    monkeypatch.setattr(columns, "MAX_STARTS", 1 << 20)
+    evaluate(PASS, np.full(60_000, 20_000), 7, 1)
+    assert columns.stored(0).top == 20_000
+    n, c, ks = np.full(1000, 200), np.arange(1000) % 201, np.arange(1, 301)
+    found = evaluate(PASS, n[:, None], c[:, None], ks)
+    assert columns.stored(0).top == 200
+    np.testing.assert_array_equal(found[:201], truth(PASS, n[:201, None], c[:201, None], ks))
+    columns.forget()
+
+
+@pytest.mark.parametrize("k", [0, -1, -100, -(2**62)])
+def test_a_k_below_one_is_an_error_whatever_is_stored(path, k):
+    n, c = np.full(60, 20), np.arange(60) % 21
+    evaluate(PASS, n, c, 3)
+    for ks in (k, [k, 3]):
+        with pytest.raises(FastpasskError, match=f"has n=20, c=0, k={k} "):
+            evaluate(PASS, n[:, None], c[:, None], ks)
+
+
+def test_curves_beyond_the_table_are_walked(monkeypatch, path):
+    """And so cost their last k, not the sum of all."""
+    n, c = np.array([10**6, 300, 10**6, 200_000]), np.array([3000, 200, 2, 199_000])
+    ks = np.array([40, 1, 1000, 7, *range(100, 200)])
+    walked = []
+    walk = running.running_curve
+    monkeypatch.setattr(running, "running_curve", lambda *given: (walked.append(given[1:]), walk(*given))[1])
+    for record in METRICS.values():
+        np.testing.assert_array_equal(
+            evaluate(record, n[:, None], c[:, None], ks), truth(record, n[:, None], c[:, None], ks)
+        )
+    assert path == "small" or (10**6, 3000, 1000) in walked
+
+
+def test_kernels_are_compiled_in_the_calling_thread(monkeypatch):
+    monkeypatch.setenv("FASTPASSK_THREADS", "2")
+    monkeypatch.setattr(small, "fill", lambda *_: False)
+    monkeypatch.setattr(large, "CELLS", 50)
+    callers = []
+    walk = running._walk
+    monkeypatch.setattr(running, "_walk", lambda *given: (callers.append(threading.current_thread()), walk(*given))[1])
+    evaluate(PASS, np.full(200, 10**6), np.arange(200), 9)
+    assert callers[0] is threading.main_thread()
+    assert threading.main_thread() not in callers[1:]
+
+
+def test_good_rows_are_checked_without_repeating_them_for_every_k(monkeypatch):
+    rows = Rows(np.full((500, 1), 9), np.arange(500)[:, None] % 9, np.arange(1, 1000))
+    monkeypatch.setattr(Rows, "expanded", None)
+    rows.check([(0, 200), (200, 500)])
 
 
 def test_rows_repeated_across_ks_are_not_copied_whole():

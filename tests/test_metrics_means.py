@@ -95,6 +95,12 @@ class TestEveryMetric:
         assert np.isnan(error).all()
 
 
+def test_more_problems_than_an_int64_counts(path):
+    for metric in METRICS.values():
+        given_cells = *group([10] * 4, [1, 2, 3, 9], [2**62, 2**62, 2**62 - 1, 2**61]), np.array([1, 2, 5])
+        np.testing.assert_array_equal(mean_and_error(metric, *given_cells), expected(metric, *given_cells))
+
+
 def test_a_published_file(path):
     """tau-bench, gpt-4o on the airline tasks: 50 tasks, 4 trials, successes 0..4 in 14, 12, 10, 4, 10 tasks."""
     given_cells = *group([4] * 5, range(5), [14, 12, 10, 4, 10]), np.arange(1, 5)

@@ -243,4 +243,4 @@ def test_fingerprints(tmp_path: Path) -> None:
     prints = fingerprints(read(tmp_path))
     assert len(set(prints)) == 2
     assert fingerprints(read(tmp_path / "b.csv")) == prints[1:]
-    assert fingerprints(read(FRAME)) == []
+    assert fingerprints(read(FRAME)) == [None]

@@ -190,10 +190,10 @@ def test_a_counts_file_of_ours_says_its_identity(tmp_path: Path) -> None:
     write_frame(frame, tmp_path / "counts.parquet", {"identity": ["seed", "dataset"], "stopped": None})
     dataset = read(tmp_path / "counts.parquet")
     assert dataset.identity == ("seed", "dataset")
-    assert dataset.metadata["stopped"] is None
+    assert dataset.said[0]["stopped"] is None
     write_frame(frame, tmp_path / "plain.parquet")
     assert read(tmp_path / "plain.parquet").identity == ("benchmark", "language")
-    assert read(tmp_path / "plain.parquet").metadata == {}
+    assert read(tmp_path / "plain.parquet").said == ({},)
 
 
 def test_a_frame_of_ours_keeps_its_settings() -> None:

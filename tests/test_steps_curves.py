@@ -195,7 +195,7 @@ def test_foreign_scores_are_averaged_exactly() -> None:
     frame = fp.curve(data)
     assert frame.select("estimate", "std_error", "problems", "n_min").row(0) == (0.1, 0.0, 10, None)
     gap = data.with_columns(score=pl.when(pl.col("problem") == "p3").then(None).otherwise("score"))
-    with pytest.warns(FastpasskWarning, match="mine is null: 1 of 10"):
+    with pytest.warns(FastpasskWarning, match="mine at k = 1 is null: 1 of 10 problems has no score"):
         assert fp.curve(gap)["estimate"].to_list() == [None]
 
 

@@ -6,6 +6,9 @@ import os
 import subprocess
 import sys
 import threading
+import time
+import weakref
+from concurrent.futures import wait
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +49,67 @@ def test_an_error_of_a_worker_reaches_the_caller(monkeypatch):
     monkeypatch.setenv("FASTPASSK_THREADS", "2")
     with pytest.raises(ZeroDivisionError):
         threads.run(lambda item: 1 // item, [1, 0, 1])
+
+
+def test_no_worker_is_busy_once_an_error_is_raised(monkeypatch):
+    """Whoever catches the error may use the arrays again: nobody writes into them any more."""
+    monkeypatch.setenv("FASTPASSK_THREADS", "2")
+    finished = []
+
+    def work(item):
+        time.sleep(0.05 * item)
+        if item == 1:
+            raise ValueError("one")
+        finished.append(item)
+
+    with pytest.raises(ValueError, match="one"):
+        threads.run(work, [1, 4, 2, 3])
+    assert finished == [4]
+
+
+def test_the_exception_of_the_first_item_wins(monkeypatch):
+    monkeypatch.setenv("FASTPASSK_THREADS", "2")
+
+    def work(item):
+        time.sleep(item)
+        raise ValueError(f"after {item}")
+
+    with pytest.raises(ValueError, match=r"after 0\.1"):
+        threads.run(work, [0.1, 0.0])
+
+
+def test_an_interrupt_ends_what_the_workers_do(monkeypatch):
+    monkeypatch.setenv("FASTPASSK_THREADS", "2")
+    waits = []
+
+    def interrupted(workers):
+        waits.append(len(workers))
+        if len(waits) == 1:
+            raise KeyboardInterrupt
+        return wait(workers)
+
+    def endless(_):
+        while True:
+            threads.go_on()
+            time.sleep(0.001)
+
+    monkeypatch.setattr(threads, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        threads.run(endless, range(9))
+    assert waits == [2, 2]
+    assert threads.run(str, range(3)) == ["0", "1", "2"]
+    threads.go_on()  # in a thread that works for nobody nothing happens
+
+
+def test_a_worker_at_rest_keeps_nothing(monkeypatch):
+    monkeypatch.setenv("FASTPASSK_THREADS", "2")
+    array = np.empty(3)
+    kept = weakref.ref(array)
+    threads.run(lambda item, array=array: item + array.size, range(4))
+    with pytest.raises(ZeroDivisionError):
+        threads.run(lambda item, array=array: array.size // item, range(2))
+    del array
+    assert kept() is None
 
 
 def test_how_many_threads(monkeypatch):

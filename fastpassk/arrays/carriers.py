@@ -132,6 +132,8 @@ def _arrow(work: Work, given: dict[str, Any]) -> Any:
     """Compute on Arrow arrays; the result is chunked when one of them is."""
     import pyarrow as pa
 
+    if work.width == 0:
+        raise FastpasskError("ks is empty; an Arrow list of fixed size has at least one value, so give at least one k")
     values, null = _columns(work, given)
     flat = pa.array(values.reshape(-1), mask=null if work.width is None else None, from_pandas=False)
     if work.width is not None:

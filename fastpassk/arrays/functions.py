@@ -55,8 +55,8 @@ def pass_at_k(n: Any, c: Any, k: Any, *, out: Any = None) -> Any:
     Returns
     -------
     A float for scalars, a float64 array for sequences and NumPy, and for Arrow and Polars their own kind. NaN where
-    k > n, null where any argument is null. An expression is elementwise (a streaming query stays one) and is called
-    `pass@10` for k = 10, `pass@k` when k is a column.
+    k > n (in a Polars comparison NaN is larger than every number), null where any argument is null. An expression is
+    elementwise (a streaming query stays one) and is called `pass@10` for k = 10, `pass@k` when k is a column.
 
     Raises
     ------

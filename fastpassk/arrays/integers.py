@@ -34,11 +34,14 @@ _REFUSED = {
     "polars.LazyFrame": "is a lazy frame; use pl.col(…) inside its with_columns or select",
     "pyarrow.Table": "is a table; give one of its columns, as in table['n']",
     "pyarrow.RecordBatch": "is a record batch; give one of its columns, as in batch['n']",
+    "pyarrow.Scalar": "is an Arrow scalar; give its number, as in scalar.as_py()",
     "pandas.DataFrame": "is a frame; give one of its columns, as in frame['n']",
 }
 _ADVICE = {
     "bool": "these are outcomes, not counts; add them up, as in c = passed.sum()",
     "object": "cast to an integer dtype, missing values dropped or filled before (Arrow and Polars may keep theirs)",
+    "int128": "cast to Int64",
+    "uint128": "cast to Int64",
 }
 
 
@@ -69,15 +72,17 @@ def integers(name: str, value: Any) -> Integers:
     """
     if type(value) is int:
         if abs(value) > _LARGEST:
-            raise FastpasskError(f"{name} is {value}; the largest number allowed is {_LARGEST}")
+            raise _too_large(name, value)
         return value
     array = _as_array(name, value)
     if array.dtype.kind == "f":
         array = _whole(name, array)
+    elif array.dtype == object and (beyond := [v for v in array.flat if type(v) is int and abs(v) > _LARGEST]):
+        raise _too_large(name, beyond[0])
     elif array.dtype.kind not in "iu":
         raise _wrong_type(name, array.dtype.name)
     elif array.dtype.kind == "u" and array.itemsize == 8 and array.size and array.max() > _LARGEST:
-        raise FastpasskError(f"{name} holds {array.max()}; the largest number allowed is {_LARGEST}")
+        raise _too_large(name, int(array.max()))
     elif not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return int(array) if isinstance(value, (int, float, np.generic)) else array
@@ -151,6 +156,13 @@ def _count(bad: NDArray[np.bool_]) -> str:
     return f"{number} value{'s' * (number > 1)} of {bad.size} {'are' if number > 1 else 'is'}"
 
 
+def _too_large(name: str, number: int) -> FastpasskError:
+    """Say the number and what is allowed; one too long to print in full is cut."""
+    size = number.bit_length()
+    text = str(number) if size < 256 else f"a number of {size} bits"
+    return FastpasskError(f"{name} holds {text}; the largest number allowed is {_LARGEST}")
+
+
 def _wrong_type(name: str, dtype: str) -> FastpasskError:
     """Say what the dtype is, what is allowed and what to do."""
     advice = _ADVICE.get(dtype.lower().removesuffix("ean"), "cast to an integer dtype")
@@ -185,6 +197,6 @@ def _from_arrow(name: str, array: Any) -> tuple[Integers, NDArray[np.bool_] | No
 
 def _plain(array: Any) -> NDArray[Any]:
     """Give an Arrow array or chunked array without nulls as a NumPy array, as a view where there is one chunk."""
-    if kinds := getattr(array, "chunks", None):
-        array = kinds[0] if len(kinds) == 1 else array
+    if chunks := getattr(array, "chunks", None):
+        array = chunks[0] if len(chunks) == 1 else array
     return np.asarray(array.to_numpy(zero_copy_only=False))

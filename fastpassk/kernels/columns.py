@@ -16,7 +16,10 @@ Tried and left, on the 10 million rows of a leaderboard (n 100 to 200), one thre
 of one k and 2.6 for (n, c, k) rows: comparing n and c and testing for a missing column in the loop 4.8 and 7.8; a pass
 for the places and a second for the values 2.0; the loop over ks outside the rows 3.3 a value (inside 1.6), and that
 loop for a single k 2.2; four rows at a time written out 4.4; the row of k in a table of its own, one more
-pointer than there are registers, 3.0; signed n and c for a single k 1.2.
+pointer than there are registers, 3.0; signed n and c for a single k 1.2. Without any clamp a single k takes 0.93, so
+there is little left to win: n and c clamped in 32 bits 1.19; a minimum in place of collected bits 1.26; n and c of
+4,096 rows compared first, eight at a time, then gathered without clamps 1.27 to 1.34; places of 1,024 rows clamped into
+a buffer first 1.7; columns all top + 2 cells long, so that c is clamped by a constant, 1.04, for an arena too large.
 
 A `Columns` is never changed once made: a thread that reads one keeps it, whoever makes the next. There is no lock: two
 threads that build at the same time lose the work of one of them, and a lock held while waiting for the pool could stop
@@ -73,7 +76,8 @@ def points(form: int, n: Ints, c: Ints, k: Ints) -> Floats:
     high, low, exponent = ratios(n, removed, k)
     values, open_ = rounding.rounded(form, high, low, exponent, np.full(n.size, BOUND))
     for i in np.flatnonzero(open_):
-        values[i] = quotient(form, int(n[i]), int(removed[i]), int(k[i]))[0]
+        threads.go_on()
+        values[i] = quotient(form, int(n[i]), int(removed[i]), int(k[i]))
     values[k > n] = np.nan
     return values
 
@@ -126,11 +130,11 @@ def gather_ks(columns: Columns, n: Whole, c: Whole, ks: Ints, out: Floats) -> bo
     n, c
         contiguous, of shape (rows,), both int32 or both int64; any values.
     ks
-        int64 of shape (ks,), each >= 1.
+        int64 of shape (ks,); any values.
     out
         float64 of shape (rows * ks,), filled row by row.
     """
-    rows = columns.table[np.minimum(ks, columns.top + 1)]
+    rows = columns.table[np.maximum(np.minimum(ks, columns.top + 1), 0)]  # k = 0 has no columns and marks every row
     unsigned = np.dtype(f"u{n.itemsize}")  # a negative number becomes a large one
     n, c, limit = n.view(unsigned), c.view(unsigned), unsigned.type(columns.top + 1)
     if ks.size == 1:
@@ -234,9 +238,10 @@ def _head(top: int) -> Ints:
 def _extended(form: int, old: Columns, n: Ints, k: Ints) -> Columns | None:
     """Return `old` with the columns of pairs (n, k) that it lacks, or None when that is more than may be kept."""
     top = max(old.top, int(n.max(initial=0)))
-    slots, starts = _widened(old, top, np.unique(np.minimum(k, top + 1)))
-    if starts.size > MAX_STARTS:
+    fresh = _without_row(old, np.unique(np.minimum(k, top + 1)), top)
+    if (old.table.size // (old.top + 2) - 1 + fresh.size) * (top + 2) > MAX_STARTS:
         return None
+    slots, starts = _widened(old, top, fresh)
     which = slots[np.minimum(k, top + 1)] // (top + 2) - 1
     new = np.flatnonzero(starts[which, n] == top + 1)
     sizes = n[new] + 2
@@ -250,14 +255,20 @@ def _extended(form: int, old: Columns, n: Ints, k: Ints) -> Columns | None:
     return _columns(top, slots, starts, np.concatenate([head, kept, cells.view(np.int64)]))
 
 
-def _widened(old: Columns, top: int, ks: Ints) -> tuple[Ints, Ints]:
-    """Return the first row of a table, and the others, of `old` for a new top and every k of `ks`."""
+def _without_row(old: Columns, ks: Ints, top: int) -> Ints:
+    """Return the ks up to `top` that have no row in the table of `old`."""
+    lacking = (ks > old.top) | (old.table[np.minimum(ks, old.top)] == 2 * (old.top + 2))
+    fresh: Ints = ks[lacking & (ks <= top)]
+    return fresh
+
+
+def _widened(old: Columns, top: int, fresh: Ints) -> tuple[Ints, Ints]:
+    """Return the first row of a table, and the others, of `old` for a new top and a row more for every k of `fresh`."""
     stride, missing = top + 2, top + 1
     known = old.table.reshape(-1, old.top + 2).astype(np.int64)[:, : old.top + 1]
     slots = np.full(stride, 2 * stride, np.int64)
     slots[: old.top + 1] = known[0] // (old.top + 2) * stride
     slots[missing] = stride
-    fresh = ks[slots[ks] == 2 * stride]
     rows = known.shape[0]
     slots[fresh] = np.arange(rows, rows + fresh.size) * stride
     starts = np.full((rows + fresh.size - 1, stride), missing, np.int64)

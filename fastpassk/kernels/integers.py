@@ -38,8 +38,8 @@ def subsets(n: int, k: int) -> list[int]:
     return [*values, value]
 
 
-def quotient(form: int, n: int, removed: int, k: int) -> tuple[float, float]:
-    """Return the value of a form at q(n, removed, k) as a double-double: nearest double, and the nearest to the rest.
+def quotient(form: int, n: int, removed: int, k: int) -> float:
+    """Return the double nearest to a form at q(n, removed, k), for 1 <= k <= n and 0 <= removed <= n.
 
     Raises
     ------
@@ -52,10 +52,7 @@ def quotient(form: int, n: int, removed: int, k: int) -> tuple[float, float]:
             f"arithmetic, and exact integers would need {min(removed, k)} terms (allowed: {MAX_TERMS}); lower k or n"
         )
     top, whole = share(n, removed, k)
-    top = whole - top if form == PASS_AT_K else top
-    high = top / whole
-    numerator, denominator = high.as_integer_ratio()
-    return high, (top * denominator - numerator * whole) / (whole * denominator)
+    return (whole - top if form == PASS_AT_K else top) / whole
 
 
 def square_root(top: int, whole: int) -> float:

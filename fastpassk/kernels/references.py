@@ -34,7 +34,14 @@ def log_sum(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> NDArray[np.float64]:
 def product_loop(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> NDArray[np.float64]:
     """Return pass@k as 1 - prod(1 - k / i), i = n-c+1..n, one row after the other: the form of Chen et al. 2021.
 
-    Args and result as for `log_sum`.
+    Parameters
+    ----------
+    n, c, k
+        as for `log_sum`.
+
+    Returns
+    -------
+    As `log_sum`.
     """
     return _each(_product, n, c, k)
 

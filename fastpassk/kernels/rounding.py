@@ -75,7 +75,8 @@ def _round(form: int, high: Floats, low: Floats, exponent: Ints, bound: Floats, 
 def value_of(form: int, high: float, low: float, exponent: int, bound: float) -> tuple[float, bool]:
     """Round 1 - q (form 0) or q (form 1), for q = (high + low) 2^exponent of relative error `bound`.
 
-    q is exactly 0 when high is 0, and exactly 1 when it is 1 + 0: every other q is at most 1 - 1/n <= 1 - 2^-63.
+    q of one row is exactly 0 when high is 0, and exactly 1 when it is 1 + 0: every other q is at most 1 - 1/n <=
+    1 - 2^-63. A mean of many q can come nearer to 1; whoever takes one looks at a result of 0 again.
     1 - high is exact for high >= 1/2 (Sterbenz), and then so is the rest; below that the rest is under 2^-53 and its
     rounding costs at most u^2, for which 2 u^2 are allowed.
     """
@@ -102,8 +103,9 @@ def settle(high: float, low: float, exponent: int, bound: float) -> tuple[float,
     """Round (high + low) 2^exponent; decided when the value moved by `bound` to either side rounds to the same double.
 
     `bound` is absolute, before scaling. The sums low - bound and low + bound are themselves rounded, by at most
-    u * 2 |low| <= 2 u^2 |high|, for which `bound` grows by 2.1 u^2 |high|. A subnormal result is a whole number of
-    2^-1074: there the distance to that whole number decides.
+    u (|low| + bound), where |low| <= u |high|. For that `bound` grows by 2.1 u^2 |high|, enough while it is at most
+    u |high|; a larger one is wider than half the spacing of doubles and decides nothing. A subnormal result is a whole
+    number of 2^-1074: there the distance to that whole number decides.
     """
     exponent = int(exponent)
     bound += 2.1 * U2 * abs(high)

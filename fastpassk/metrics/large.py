@@ -14,6 +14,7 @@ import numpy as np
 from fastpassk import threads as pool
 from fastpassk.kernels import columns, running
 from fastpassk.kernels.factorials import LIMIT
+from fastpassk.kernels.integers import PASS_AT_K
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.int64]
 
 CELLS = 1 << 19  # values of a stretch
+STEPS = 8  # terms of a product that take as long as one k of a curve
+LONGEST = 1 << 19  # ks of a curve
 
 
 def fill(metric: Metric, rows: Rows, out: Floats, *, threads: bool) -> None:
@@ -62,10 +65,14 @@ def _fill_marked(metric: Metric, rows: Rows, out: Floats, marked: list[Stretch],
         marked = _gather(made, rows, out, marked, spread)
     if not marked:
         return
-    _score(metric, *(a[:0] for a in rows.expanded(0, 1)))  # compile here, not in a worker
+    beyond = _largest(rows, marked) > LIMIT
+    _compile(metric, beyond=beyond)
 
     def score(stretch: Stretch) -> bool:
-        out[_cells(rows, stretch)] = _score(metric, *rows.expanded(*stretch))
+        curves = beyond and rows.per_row > 1
+        out[_cells(rows, stretch)] = (
+            _curves(metric, rows, stretch) if curves else _score(metric, *rows.expanded(*stretch))
+        )
         return True
 
     spread(score, marked)
@@ -84,6 +91,32 @@ def _gather(kept: columns.Columns, rows: Rows, out: Floats, stretches: list[Stre
     return [stretch for stretch, fine in zip(stretches, good, strict=True) if not fine]
 
 
+def _compile(metric: Metric, *, beyond: bool) -> None:
+    """Compile the kernels that score row by row in this thread, not in a worker."""
+    one = np.ones(1, np.int64)
+    columns.points(metric.form, one[:0], one[:0], one[:0])
+    if beyond:
+        running.running(metric.form, one, one, one)
+        running.running_curve(metric.form, 1, 1, 1)
+
+
+def _curves(metric: Metric, rows: Rows, stretch: Stretch) -> Floats:
+    """Score rows at every k; one beyond the table by a walk along its curve, where that is shorter than its points."""
+    n, c, ks = rows.part(*stretch, wide=True)[2:]
+    last = np.minimum(n, ks.max())
+    removed = c if metric.form == PASS_AT_K else n - c
+    terms = np.minimum(removed[:, None], ks).sum(axis=1, dtype=np.float64)
+    walked = (n > LIMIT) & (last <= LONGEST) & (last * STEPS < terms)
+    values = np.full((n.size, ks.size), np.nan)
+    for i in np.flatnonzero(walked):
+        curve = running.running_curve(metric.form, int(n[i]), int(c[i]), int(last[i]))
+        values[i, ks <= n[i]] = curve[ks[ks <= n[i]] - 1]
+    n, c = n[~walked], c[~walked]
+    points = _score(metric, np.repeat(n, ks.size), np.repeat(c, ks.size), np.tile(ks, n.size))
+    values[~walked] = points.reshape(n.size, ks.size)
+    return values.reshape(-1)
+
+
 def _score(metric: Metric, n: Ints, c: Ints, k: Ints) -> Floats:
     """Score rows one by one."""
     beyond = n > LIMIT
@@ -97,13 +130,12 @@ def _score(metric: Metric, n: Ints, c: Ints, k: Ints) -> Floats:
 
 def _pairs(kept: columns.Columns | None, rows: Rows, stretches: list[Stretch]) -> tuple[Ints, Ints] | None:
     """Return the distinct (n, k) of these stretches, n within the table; None when they have more cells than rows."""
-    top = min(LIMIT, max(int(rows.part(*stretch).n.max()) for stretch in stretches))
-    top = max(top, kept.top if kept else 0)
-    ks = rows.ks if rows.ks is not None else _distinct_ks(rows, stretches, top)
-    ks = np.unique(np.minimum(ks, top + 1))
+    top = min(LIMIT, _largest(rows, stretches))
+    last = 1 + max(top, kept.top if kept else 0)  # stands for every k beyond it, here and in the columns kept
+    ks = np.unique(np.minimum(rows.ks, last)) if rows.ks is not None else _distinct_ks(rows, stretches, last)
     if ks.size * (top + 1) > columns.MAX_STARTS:
         return None
-    slot = np.zeros(top + 2, np.int64)
+    slot = np.zeros(last + 1, np.int64)
     slot[ks] = np.arange(ks.size)
     present = np.zeros((ks.size, top + 1), np.bool_)
     for stretch in stretches:
@@ -112,18 +144,23 @@ def _pairs(kept: columns.Columns | None, rows: Rows, stretches: list[Stretch]) -
         if rows.ks is not None:
             present[:, part.n[known]] = True
         else:
-            present[slot[np.minimum(part.k[known], top + 1)], part.n[known]] = True
+            present[slot[np.minimum(part.k[known], last)], part.n[known]] = True
     which, n = np.nonzero(present)
     k = ks[which]
     cells = int((n + 1)[k <= n].sum())
     return (n, k) if cells <= sum(stop - start for start, stop in stretches) * rows.per_row else None
 
 
-def _distinct_ks(rows: Rows, stretches: list[Stretch], top: int) -> Ints:
-    """Return the distinct ks of these stretches, every k beyond `top` as top + 1."""
-    present = np.zeros(top + 2, np.bool_)
+def _largest(rows: Rows, stretches: list[Stretch]) -> int:
+    """Return the largest n of these stretches."""
+    return max(int(rows.part(*stretch).n.max()) for stretch in stretches)
+
+
+def _distinct_ks(rows: Rows, stretches: list[Stretch], last: int) -> Ints:
+    """Return the distinct ks of these stretches, every k beyond `last` as `last`."""
+    present = np.zeros(last + 1, np.bool_)
     for stretch in stretches:
-        present[np.minimum(rows.part(*stretch).k, top + 1)] = True
+        present[np.minimum(rows.part(*stretch).k, last)] = True
     return np.flatnonzero(present)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from fastpassk import threads
 from fastpassk.errors import FastpasskError
 from fastpassk.kernels.integers import PASS_AT_K, PASS_HAT_K, square_root
+from fastpassk.metrics.rows import LARGEST
 from fastpassk.metrics.small import affordable
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     Flags: TypeAlias = NDArray[np.bool_]
 
 CELLS = 1 << 14  # values of q of one task
-WIDE = 2_000  # n from which a value counts more in the budget of exact ones, its integers being longer
 
 
 def mean_and_error(
@@ -62,7 +62,7 @@ def mean_and_error(
     _refuse_unfit(n, ks)
     order = np.lexsort((c, n))
     n, c, problems = n[order], c[order], problems[order]
-    if not ks.size or affordable(n.size * ks.size + int((n // WIDE).sum()) * ks.size):
+    if not ks.size or _beyond_kernels(problems) or affordable(_cost(n, ks)):
         points = [_exact_point(metric, n, c, problems, int(k)) for k in ks]
         return np.array([point[0] for point in points]), np.array([point[1] for point in points])
     _kernel_points(metric, n[:1], c[:1], problems[:1], ks[:1])  # compile here, not in a worker
@@ -93,6 +93,23 @@ def mean_and_error_of(values: Floats, problems: Ints) -> tuple[float, float]:
     ratios = [value.as_integer_ratio() for value in values.tolist()]
     whole = max(denominator for _, denominator in ratios)  # powers of two: the largest is a multiple of all
     return _rounded([top * (whole // denominator) for top, denominator in ratios], problems.tolist(), whole)
+
+
+def _beyond_kernels(problems: Ints) -> bool:
+    """Return whether there are more problems than an int64 can count."""
+    total: int = sum(problems.tolist())
+    return total > LARGEST
+
+
+def _cost(n: Ints, ks: Ints) -> float:
+    """Return what exact points cost, in short exact values: C(n, k) takes the square of its factors, the rest its bits.
+
+    The constants are fitted to times at n from 50 to 100,000, with one n and with 200 of them.
+    """
+    largest = int(n.max())
+    factors = np.minimum(ks, largest - ks).astype(np.float64)
+    bits = np.minimum(np.unique(n).size * largest.bit_length() * factors, 1.5 * largest)  # of the common denominator
+    return n.size * float((1.0 + factors**2 / 10_000.0 + bits / 400.0).sum())
 
 
 def _exact_point(metric: Metric, n: Ints, c: Ints, problems: Ints, k: int) -> tuple[float, float]:
@@ -129,14 +146,14 @@ def _kernel_points(metric: Metric, n: Ints, c: Ints, problems: Ints, ks: Ints) -
 
     removed = c if metric.form == PASS_AT_K else n - c
     shape = (ks.size, n.size)
-    rows = (np.broadcast_to(a, shape).reshape(-1) for a in (n, removed, ks[:, None]))
+    rows = (np.ascontiguousarray(np.broadcast_to(a, shape)).reshape(-1) for a in (n, removed, ks[:, None]))
     high, low, exponent, bound = _quotients(*rows)
     high = high.reshape(shape)
     worst = bound.reshape(shape).max(axis=1)
     found = moments(metric.form, problems, high, low.reshape(shape), exponent.reshape(shape), worst)
     if metric.form == PASS_AT_K and removed.any():
         found.open_estimate[found.estimate == 0.0] = True  # some problem is solved: a mean of 0 is lost, not found
-    level = _level(removed, high)
+    level = _level(removed, high, exponent.reshape(shape))
     found.error[level] = 0.0
     for j in np.flatnonzero(found.open_estimate | (found.open_error & ~level)):
         found.estimate[j], found.error[j] = _exact_point(metric, n, c, problems, int(ks[j]))
@@ -145,10 +162,16 @@ def _kernel_points(metric: Metric, n: Ints, c: Ints, problems: Ints, ks: Ints) -
     return found.estimate, found.error
 
 
-def _level(removed: Ints, high: Floats) -> Flags:
-    """Return at which ks all problems have one value for certain: there is one cell, or q is 0, or 1, in all."""
-    level: Flags = (high == 0.0).all(axis=1) | bool(removed.size == 1 or (removed == 0).all())
-    return level
+def _level(removed: Ints, high: Floats, exponent: Ints) -> Flags:
+    """Return at which ks the standard error is 0 for certain: there is one cell, or q is 1, or next to nothing, in all.
+
+    It is at most the largest q, and where that is below 2^-1078 the double nearest to either is 0. Such q, which the
+    running products cut short, may come out equal, so the kernel would leave their spread open.
+    """
+    from fastpassk.kernels.rounding import ZERO
+
+    nothing: Flags = ((high == 0.0) | (exponent < ZERO)).all(axis=1)
+    return nothing | bool(removed.size == 1 or (removed == 0).all())
 
 
 def _quotients(n: Ints, removed: Ints, k: Ints) -> tuple[Floats, Floats, Ints, Floats]:

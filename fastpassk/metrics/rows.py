@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -51,7 +52,7 @@ class Rows:
         self.per_row = 1 if self.ks is None else self.ks.size
         outer = self.shape if self.ks is None or self.k.size == 1 else self.shape[:-1]
         self._n, self._c, self._k = (_flat(a, outer) for a in self._aligned(outer))
-        self.size = int(np.prod(outer, dtype=np.int64))
+        self.size = prod(outer)
 
     def part(self, start: int, stop: int, *, wide: bool = False) -> Part:
         """Return rows start..stop-1; as int64 when `wide`, else in the narrowest dtype that the kernels take."""
@@ -71,6 +72,9 @@ class Rows:
         """Raise a `FastpasskError` that names the first bad row, when any row of these stretches is bad."""
         first, bad = -1, 0
         for start, stop in stretches:
+            part = self.part(start, stop, wide=True)
+            if not faults(part.n, part.c, part.k if self.ks is None else part.k.min(initial=LARGEST)).any():
+                continue
             wrong = np.flatnonzero(faults(*self.expanded(start, stop)))
             if wrong.size and first < 0:
                 first = start * self.per_row + int(wrong[0])
@@ -97,15 +101,14 @@ class Rows:
         """Say which row is the first that cannot be scored, and how many there are."""
         index = tuple(int(i) for i in np.unravel_index(first, self.shape)) if self.shape else ()
         n, c, k = (int(np.broadcast_to(a, self.shape)[index]) for a in (self.n, self.c, self.k))
-        total = int(np.prod(self.shape, dtype=np.int64))
         where = f"row {index[0]}" if len(index) == 1 else f"row {index}" if index else "the row"
         raise FastpasskError(
-            f"{bad} of {total} rows cannot be scored; the first, {where}, has n={n}, c={c}, k={k} "
+            f"{bad} of {prod(self.shape)} rows cannot be scored; the first, {where}, has n={n}, c={c}, k={k} "
             f"(allowed: 1 <= n <= {LARGEST}, 0 <= c <= n, 1 <= k)"
         )
 
 
-def faults(n: Ints, c: Ints, k: Ints) -> Flags:
+def faults(n: Ints, c: Ints, k: Ints | np.int64) -> Flags:
     """Return which rows cannot be scored: n < 1, c < 0, c > n or k < 1 (uint64 beyond int64 arrives negative)."""
     return (n < 1) | (c < 0) | (c > n) | (k < 1)
 

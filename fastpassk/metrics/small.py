@@ -29,14 +29,15 @@ if TYPE_CHECKING:
 FEW = 256  # rows that are scored one by one
 FACTORS = 20_000  # of the products of a few rows, together: some milliseconds
 ROWS = 50_000
-CELLS = 50_000  # of exact columns, in the life of a process
+CELLS = 50_000  # of exact columns, in the life of a process; one of longer integers counts more than once
+LONG = 1_000  # factors of C(n, k) that make a cell take twice the time of a short one
 SHORT = 2_000  # columns up to this n are kept
 
 
 class _Account:
     """How many exact values this process has spent."""
 
-    spent = 0
+    spent = 0.0
 
 
 def fill(metric: Metric, rows: Rows, out: Floats) -> bool:
@@ -75,7 +76,7 @@ def single(metric: Metric, n: int, c: int, k: int) -> float | None:
     return top / whole
 
 
-def affordable(cells: int) -> bool:
+def affordable(cells: float) -> bool:
     """Return whether so many more exact values are within what this process may spend on them, and count them."""
     if _Account.spent + cells > CELLS:
         return False
@@ -104,7 +105,7 @@ def _gathered(metric: Metric, n: Ints, c: Ints, k: Ints, live: Flags) -> Floats 
         return None
     code, place = np.unique(n * (CELLS + 1) + k, return_inverse=True)
     pairs = [divmod(pair, CELLS + 1) for pair in code.tolist()]
-    if not affordable(sum(a + 1 for a, _ in pairs)):
+    if not affordable(sum((a + 1) * (1 + min(d, a - d) // LONG) for a, d in pairs)):
         return None
     columns = [_column(metric, a, d) for a, d in pairs]
     if columns:

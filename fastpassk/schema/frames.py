@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fastpassk.errors import FastpasskError, UsageError, listing
+from fastpassk.schema.outcomes import REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -86,6 +87,9 @@ CURVES = Frame(
 )
 FRAMES = (SAMPLES, COUNTS, TALLY, SCORES, CURVES)
 
+ROWS = "__rows"  # a helper column, named so that no column of a table is in its way
+# The columns of a table of groups that count samples without an outcome: of no known reason, and by reason.
+MISSING = ("missing", *(f"missing {reason}" for reason in REASONS))
 REMEDY = "one row a key is allowed; name the column that tells them apart in by=, or add partial counts with merge"
 
 
@@ -107,13 +111,11 @@ def check_key(frame: pl.DataFrame, key: list[str], what: str) -> None:
     """Raise a `FastpasskError` naming the first key that stands in more than one row of `frame`."""
     import polars as pl
 
-    repeated = frame.lazy().group_by(key).len("rows").filter(pl.col("rows") > 1).sort(key, nulls_last=True).collect()
+    repeated = frame.lazy().group_by(key).len(ROWS).filter(pl.col(ROWS) > 1).sort(key, nulls_last=True).collect()
     if not repeated.height:
         return
     first = describe(repeated.select(key).row(0, named=True))
-    raise FastpasskError(
-        f"{what}: {first} stands in {repeated['rows'][0]} rows ({repeated.height} such keys); {REMEDY}"
-    )
+    raise FastpasskError(f"{what}: {first} stands in {repeated[ROWS][0]} rows ({repeated.height} such keys); {REMEDY}")
 
 
 def describe(row: dict[str, object]) -> str:

@@ -8,12 +8,13 @@ an error that lists both: a guess between them would be silent.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fastpassk.errors import UsageError, hint, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 # What makes two samples repeats of one experiment, in the order in which results are keyed.
 IDENTITY: dict[str, tuple[str, ...]] = {
@@ -110,8 +111,13 @@ def assumed(assume: Mapping[str, object] | None, columns: Iterable[str]) -> dict
     Raises
     ------
     UsageError
-        The file has the column already, so that two values would compete.
+        It is no mapping of names to values, or the file has the column already, so that two values would compete.
     """
+    if not (assume is None or isinstance(assume, Mapping)) or not all(isinstance(name, str) for name in assume or ()):
+        raise UsageError(f"assume is {assume!r}; it maps column names to values, as in {{'model': 'a'}}")
+    empty = [name for name, value in (assume or {}).items() if value is None]
+    if empty:
+        raise UsageError(f"the value set for {empty[0]} is None; give a value, or leave the column out")
     taken = {plain(column) for column in columns}
     clash = [name for name in assume or {} if taken & {plain(alias) for alias in ALIASES.get(name, (name,))}]
     if clash:

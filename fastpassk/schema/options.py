@@ -123,8 +123,10 @@ class Settings:
         policies.parse_stopped(self.stopped)
         if self.duplicates is not None:
             choose(self.duplicates, policies.DUPLICATES, "duplicates")
-        if self.expect_n is not None and self.expect_n < 1:
-            raise UsageError(f"expect_n is {self.expect_n}; it is a number of samples, 1 or more")
+        policies.parse_threshold(self.threshold)
+        policies.parse_expected(self.expect_n)
+        for name in ("common", "unique"):
+            policies.parse_switch(getattr(self, name), name)
         both = sorted(set(self.by or ()) & set(self.pool or ()))
         if both:
             raise UsageError(f"{both[0]!r} stands in by and in pool; a column either makes groups or is pooled")

@@ -6,7 +6,9 @@ command line can list the choices without loading anything.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
 from typing import TypeAlias
 
 from fastpassk.errors import UsageError, choose
@@ -72,6 +74,8 @@ def parse_missing(missing: Missing) -> dict[str, str]:
     UsageError
         A rule or a reason that does not exist.
     """
+    if not isinstance(missing, (str, Mapping)):
+        raise UsageError(f"missing is {missing!r}; it is {', '.join(MISSING)}, or one of these for each reason")
     if isinstance(missing, str) and "=" not in missing:
         return dict.fromkeys(("", *REASONS), choose(missing, MISSING, "missing"))
     pairs = dict(_pair(part) for part in missing.split(",")) if isinstance(missing, str) else dict(missing)
@@ -96,10 +100,42 @@ def parse_stopped(stopped: int | None) -> int | None:
 
 
 def parse_names(names: str | Iterable[str] | None) -> list[str] | None:
-    """Read a list of column names: None, one name, or several; a name given twice is kept once."""
+    """Read a list of names: None, one name, or several; a name given twice is kept once.
+
+    Raises
+    ------
+    UsageError
+        It is neither a name nor a list of names.
+    """
     if names is None:
         return None
-    return list(dict.fromkeys([names] if isinstance(names, str) else names))
+    several = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+    wrong = [name for name in several if not isinstance(name, str)]
+    if wrong:
+        raise UsageError(f"{wrong[0]!r} is no name; allowed: a name as text, or a list of them")
+    return list(dict.fromkeys(several))
+
+
+def parse_threshold(threshold: float | None) -> float | None:
+    """Read the `threshold` option: a finite number, or None."""
+    number = isinstance(threshold, Real) and not isinstance(threshold, bool) and math.isfinite(threshold)
+    if threshold is None or number:
+        return threshold
+    raise UsageError(f"threshold is {threshold!r}; a numeric outcome passes when it is at least this finite number")
+
+
+def parse_expected(expect_n: int | None) -> int | None:
+    """Read the `expect_n` option: a number of samples, or None."""
+    if expect_n is None or (isinstance(expect_n, Integral) and not isinstance(expect_n, bool) and expect_n >= 1):
+        return expect_n
+    raise UsageError(f"expect_n is {expect_n!r}; it is a number of samples, 1 or more")
+
+
+def parse_switch(value: bool, what: str) -> bool:
+    """Read an option that is on or off."""
+    if isinstance(value, bool):
+        return value
+    raise UsageError(f"{what} is {value!r}; it is True or False")
 
 
 def _span(part: str) -> Iterable[object]:

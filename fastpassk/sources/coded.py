@@ -8,7 +8,7 @@ that both ways of counting agree by construction.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
@@ -19,12 +19,14 @@ from fastpassk.sources import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from fastpassk.sources.dataset import Dataset
     from fastpassk.sources.views import View
+    from fastpassk.storage import File
 
 FEWEST_BYTES = 1 << 17  # of all files: below, loading pyarrow takes longer than the group-by
 ROWS = 1 << 20  # of a bundle, where row groups are smaller
@@ -91,8 +93,7 @@ def _plain(view: View) -> bool:
 def _cut(view: View) -> Iterator[Bundle]:
     import pyarrow.parquet as pq
 
-    assert view.table.file is not None  # noqa: S101 - `countable` has said so
-    metadata = pq.read_metadata(view.table.file.path)
+    metadata = pq.read_metadata(_path(view))
     groups: list[int] = []
     rows = 0
     for group in range(metadata.num_row_groups):
@@ -103,6 +104,11 @@ def _cut(view: View) -> Iterator[Bundle]:
             groups, rows = [], 0
     if groups:
         yield Bundle(view, tuple(groups), metadata)
+
+
+def _path(view: View) -> Path:
+    """Return the file of a view; `countable` has seen to it that there is one."""
+    return cast("File", view.table.file).path
 
 
 def _needed(view: View, keys: list[str]) -> list[str]:
@@ -121,8 +127,7 @@ def _tables(bundle: Bundle, columns: list[str]) -> Iterator[pa.Table]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    assert bundle.view.table.file is not None  # noqa: S101 - `countable` has said so
-    path = bundle.view.table.file.path
+    path = _path(bundle.view)
     texts = [name for name in columns if isinstance(bundle.view.table.schema[name], canonical.TEXTS)]
     with pq.ParquetFile(path, metadata=bundle.metadata, read_dictionary=texts, pre_buffer=False) as file:
         rows = sum(bundle.metadata.row_group(group).num_rows for group in bundle.groups)
@@ -153,9 +158,9 @@ def _encoded(column: pa.ChunkedArray) -> tuple[pl.Series, NDArray[np.int32]]:
         numbers = column.to_numpy()
         low, high = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
         if high - low < SPAN:
-            return pl.Series(np.arange(low, high + 1, dtype=numbers.dtype)), (numbers - numbers.dtype.type(low)).astype(
-                np.int32
-            )
+            least = numbers.dtype.type(low)  # sums and differences wrap where 8 bits are too few, and come out right
+            codes = (numbers - least).view(np.uint8) if numbers.itemsize == 1 else numbers - least
+            return pl.Series(np.arange(high - low + 1).astype(numbers.dtype) + least), codes.astype(np.int32)
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     column = column.unify_dictionaries()

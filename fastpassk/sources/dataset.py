@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -44,9 +44,13 @@ class Dataset:
     columns: dict[str, str]  # role or identity name to column; "(folder)", "(set)" and "(meta)" tell other origins
     format: str
     files: tuple[str, ...] = ()
-    metadata: dict[str, object] = field(default_factory=dict)
+    said: tuple[dict[str, object], ...] = ()  # what each table says of how it was made; {} of a foreign one
     inputs: tuple[File, ...] = ()
     views: tuple[View, ...] = ()  # the tables behind the frame, where neither `where` nor `meta` has touched them
+
+    def has(self, role: str) -> bool:
+        """Tell whether the frame has a column of this role, and not just an identity column of that name."""
+        return role not in self.identity and role in self.frame.collect_schema()
 
 
 @dataclass(frozen=True)
@@ -156,7 +160,7 @@ def _assembled(tables: list[Table], resolved: list[Roles], wishes: _Wishes) -> D
         columns=_origins(tables, resolved, wishes),
         format=", ".join(dict.fromkeys(table.file.format if table.file else "frame" for table in tables)),
         files=tuple(file.name for file in files),
-        metadata=tables[0].metadata if all(table.metadata == tables[0].metadata for table in tables) else {},
+        said=tuple(table.metadata for table in tables),
         inputs=files,
         views=tuple(views) if wishes.where is None and wishes.meta is None else (),
     )

@@ -1,13 +1,15 @@
 """CSV and TSV files: every value is read as text.
 
-The scan fills a short row with empty fields and overlooks a long one, and gives a row for an empty line; so that the
-rows are counted through once, with another reader, before they are scanned.
+The scan fills a short row with empty fields and overlooks a long one, gives a row for an empty line, and swallows whole
+rows where a quote is not closed properly; so that the rows are counted through once, with another reader, before they
+are scanned.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -17,6 +19,8 @@ from fastpassk.sources.tables import HEAD, Table
 from fastpassk.storage.detect import open_bytes, separator_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from fastpassk.storage import File
 
 SMALL = 1 << 20  # bytes that the standard library reads through faster than another package is imported
@@ -29,14 +33,18 @@ def open_delimited(file: File) -> Table:
     Raises
     ------
     FastpasskError
-        Two columns of one name, or a row with more or fewer fields than the header; its line is named.
+        Two columns of one name, a row with more or fewer fields than the header, or quotes that do not pair; the line
+        is named.
     """
     separator = separator_of(file)
     whole = pl.scan_csv(file.path, separator=separator, infer_schema=False, empty_string_is_null=False, glob=False)
     schema = dict(whole.collect_schema())
     _refuse_double_headers(file, list(schema))
-    if _has_empty_lines(file, separator):
-        whole = whole.filter(pl.any_horizontal(pl.all() != ""))
+    counted = _count_rows(file, separator, len(schema))
+    if counted != _scanned(whole):
+        whole = whole.filter(pl.any_horizontal(pl.all() != ""))  # empty lines
+        if counted != _scanned(whole):
+            raise FastpasskError(misquoted(file) or f"{file.name}: {counted} rows stand in it, but not all can be read")
     head = whole.head(HEAD).select(pl.all().str.starts_with("[").any()).collect()
     lists = frozenset(name for name in head.columns if head[name][0])
     return Table(file.name, schema, whole.select, file, text=True, lists=lists)
@@ -49,24 +57,29 @@ def _refuse_double_headers(file: File, names: list[str]) -> None:
             raise FastpasskError(f"{file.name} has two columns {first!r}; rename one")
 
 
-def _has_empty_lines(file: File, separator: str) -> bool:
-    """Tell whether there are empty lines, and refuse rows that do not have as many fields as the header."""
+def _scanned(scan: pl.LazyFrame) -> int:
+    """Count the rows of a scan by parsing one column, since a bare count of rows is taken without parsing."""
+    return int(scan.select(pl.nth(0).count()).collect().item())
+
+
+def _count_rows(file: File, separator: str, width: int) -> int:
+    """Count the rows that are not empty; refuse those that do not have as many fields as the header."""
     with open_bytes(file) as stream:
         head = stream.read(SMALL + 1)
     if len(head) <= SMALL:
-        return not all(_rows(file, head, separator))
-    _count_fields(file, separator)
-    return bool(pl.scan_lines(file.path, glob=False).select((pl.col("line") == "").any()).collect().item())
+        with suppress(csv.Error):  # a field is longer than the standard library takes
+            return _count_small(file, head, separator)
+    return _count_large(file, separator, width)
 
 
-def _rows(file: File, text: bytes, separator: str) -> list[list[str]]:
+def _count_small(file: File, text: bytes, separator: str) -> int:
     rows = csv.reader(io.StringIO(text.decode("utf-8-sig"), newline=""), delimiter=separator)
     header = next(rows, [])
-    found = []
+    found = 0
     for row in rows:
         if row and len(row) != len(header):
             raise FastpasskError(misfit(file, rows.line_num, row, header))
-        found.append(row)
+        found += any(row)
     return found
 
 
@@ -75,8 +88,22 @@ def misfit(file: File, line: int, row: list[str], header: list[str]) -> str:
     return f"{file.name}, line {line}: {len(row)} fields, but the header has {len(header)}"
 
 
-def _count_fields(file: File, separator: str) -> None:
-    """Read a large file through in bounded memory; the first row that does not fit is an error of the reader."""
+def misquoted(file: File) -> str | None:
+    """Say where the quotes of a file do not pair; None where none is found. The file is read slowly, up to there."""
+    with open_bytes(file) as stream:
+        lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+        rows = csv.reader(lines, delimiter=separator_of(file), strict=True)
+        try:
+            for _ in rows:
+                pass
+        except csv.Error as error:
+            place = f"{file.name}, line {rows.line_num}"
+            return f"{place}: quotes do not pair ({error}); a quote within quotes is written twice"
+    return None
+
+
+def _count_large(file: File, separator: str, width: int) -> int:
+    """Count a large file in bounded memory; the first row that does not fit is an error of the reader."""
     import pyarrow as pa
     from pyarrow import csv as reader
 
@@ -84,7 +111,18 @@ def _count_fields(file: File, separator: str) -> None:
         pa.input_stream(str(file.path), compression=file.compression),
         reader.ReadOptions(block_size=BLOCK, autogenerate_column_names=True),
         reader.ParseOptions(delimiter=separator, newlines_in_values=True),
-        reader.ConvertOptions(include_columns=["f0"], column_types={"f0": pa.binary()}, check_utf8=False),
+        reader.ConvertOptions(column_types={f"f{place}": pa.binary() for place in range(width)}, check_utf8=False),
     )
-    for _ in rows:
-        pass
+    return sum(map(_filled, rows)) - 1  # the header
+
+
+def _filled(rows: pa.RecordBatch) -> int:
+    """Count the rows in which some field is not empty."""
+    import pyarrow.compute as pc
+
+    empty = pc.equal(pc.binary_length(rows.column(0)), 0)
+    for column in rows.columns[1:]:
+        if not empty.true_count:
+            break
+        empty = pc.and_(empty, pc.equal(pc.binary_length(column), 0))
+    return int(rows.num_rows - empty.true_count)

@@ -16,7 +16,7 @@ import polars as pl
 
 from fastpassk.errors import FastpasskError
 from fastpassk.sources.columnar import overflow
-from fastpassk.sources.delimited import misfit
+from fastpassk.sources.delimited import misfit, misquoted
 from fastpassk.storage import File, fingerprint
 from fastpassk.storage.detect import open_bytes, separator_of
 
@@ -42,9 +42,21 @@ def collect(dataset: Dataset, lazy: pl.LazyFrame) -> pl.DataFrame:
         return lazy.collect()
 
 
-def fingerprints(dataset: Dataset) -> list[str]:
-    """Return one fingerprint a file, in the order of the files; [] for frames."""
-    return [fingerprint(file.path) for file in dataset.inputs]
+def fingerprints(dataset: Dataset) -> list[str | None]:
+    """Return what the tables were counted from, in their order.
+
+    A table of counts that names its own inputs stands for those; any other file for itself, with one fingerprint; a
+    frame that does not say what it was made from gives None.
+    """
+    files = [*dataset.inputs, *[None] * (len(dataset.said) - len(dataset.inputs))]
+    return [one for file, said in zip(files, dataset.said, strict=True) for one in _origins(file, said)]
+
+
+def _origins(file: File | None, said: dict[str, object]) -> list[str | None]:
+    named = said.get("inputs")
+    if isinstance(named, list) and named:
+        return [str(one) for one in named]
+    return [fingerprint(file.path) if file else None]
 
 
 @contextmanager
@@ -72,9 +84,14 @@ def _explained(files: list[File], error: BaseException) -> str:
         return f"{number[1]} is {number[2]} in a row; n, c and k must be whole numbers"
     if "No space left" in str(error):
         return "the result does not fit: no space is left on the device"
+    if "CSV malformed" in str(error):
+        return f"{_where(files)}: quotes do not pair; a field with a quote in it stands in quotes, that quote twice"
     fault = next((fault for fault in map(_fault, files) if fault), None)
-    where = files[0].name if len(files) == 1 else f"one of {len(files)} files" if files else "the frame"
-    return fault or f"{where} cannot be read: {_first_line(error)}"
+    return fault or f"{_where(files)} cannot be read: {_first_line(error)}"
+
+
+def _where(files: list[File]) -> str:
+    return files[0].name if len(files) == 1 else f"one of {len(files)} files" if files else "the frame"
 
 
 def _fault(file: File) -> str | None:
@@ -85,6 +102,8 @@ def _fault(file: File) -> str | None:
         if file.format in ("csv", "tsv"):
             return _bad_row(file)
         return None if file.format == "json" else _bad_columns(file)
+    except csv.Error:
+        return misquoted(file)
     except UnicodeDecodeError:
         return f"{file.name} is not UTF-8 text; convert it first, as with iconv"
     except (OSError, EOFError) as error:
@@ -113,7 +132,7 @@ def _bad_row(file: File) -> str | None:
         for row in rows:
             if row and len(row) != len(header):
                 return misfit(file, rows.line_num, row, header)
-    return None
+    return misquoted(file)
 
 
 def _bad_columns(file: File) -> str | None:

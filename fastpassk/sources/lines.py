@@ -64,7 +64,7 @@ def _table(
     file: File, keys: list[str], lists: set[str], objects: set[str], scan: Callable[[list[str]], pl.LazyFrame]
 ) -> Table:
     if not keys:
-        raise FastpasskError(f"{file.name} has no records")
+        raise FastpasskError(f"{file.name} has no records; an object a line, or an array of objects, is read")
     schema: dict[str, pl.DataType] = dict.fromkeys(keys, pl.String())
     return Table(file.name, schema, scan, file, text=True, lists=frozenset(lists), objects=frozenset(objects))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fastpassk.errors import UsageError, hint, listing
-from fastpassk.schema.frames import kind_of, need
+from fastpassk.schema.frames import MISSING, kind_of, need
 from fastpassk.schema.names import IDENTITY, ROLES, candidates, find, require
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ OPTIONAL = {
     "counts": ("stopped",),
     "scores": ("problem", "n", "c", "metric"),
 }
-YIELDING = ("attempt", "reason", "stopped", "metric")  # roles that a column gives up when `by` names it
+YIELDING = ("attempt", "reason")  # roles that a column gives up when `by` names it
 # Names that the frames need for themselves, beyond the roles that yield.
 RESERVED = frozenset(
-    ("problem", "n", "c", "k", "score", "outcome", "bad", "raw", "problems", "estimate", "std_error", "low", "high",
-     "undefined", "n_min", "n_max")
+    ("problem", "n", "c", "metric", "k", "score", "outcome", "bad", "raw", "problems", "estimate", "std_error", "low",
+     "high", "undefined", "n_min", "n_max", "stopped", *MISSING)
 )  # fmt: skip
 
 
@@ -80,13 +80,16 @@ def resolve(columns: Iterable[str], names: Names, fixed: list[str] | None = None
     for column in names.named.values():
         require(column, columns)
     kind = _kind(columns, names)
+    _refuse_reserved(kind, names)
     found = _identity(columns, names) if fixed is None else {name: require(name, columns) for name in fixed}
     found |= {name: name for name in names.assumed if name not in found}
     roles = _roles(kind, columns, names, set(found.values()))
     extras = _extras(columns, names, found, roles)
     outputs = {(column if column in names.by else name): column for name, column in found.items()} | extras
-    _refuse_reserved(kind, outputs)
     kept = {role: column for role, column in roles.items() if role not in YIELDING or column not in extras.values()}
+    both = [name for name in outputs if name in YIELDING and name in kept]
+    if both:
+        raise UsageError(f"by names {both[0]!r}, and {both[0]}= names {kept[both[0]]!r} for that role; rename one")
     return Roles(kind, kept, outputs, found.get("temperature"))
 
 
@@ -146,7 +149,10 @@ def _extras(columns: list[str], names: Names, found: dict[str, str], roles: dict
     return extras
 
 
-def _refuse_reserved(kind: str, outputs: dict[str, str]) -> None:
-    for name in outputs:
+def _refuse_reserved(kind: str, names: Names) -> None:
+    """Refuse groups by a name that the result has a column of, before that name is looked for anything else."""
+    for name in (*names.by, *names.assumed):
         if kind != "triples" and name in RESERVED:
-            raise UsageError(f"by names {name!r}, which the result needs for a column of its own; rename that column")
+            raise UsageError(
+                f"by names {name!r}, which the result needs for a column of its own; rename that column or leave it out"
+            )

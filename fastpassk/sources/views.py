@@ -114,7 +114,7 @@ def _samples(view: View) -> pl.LazyFrame:
     view = _exploded(view) if several else view
     outcome, bad, raw = canonical.outcome(*view.column("passed"), view.threshold)
     chosen = {"problem": view.keys["problem"], "outcome": outcome, "bad": bad, "raw": raw}
-    if "attempt" in view.keys:
+    if "attempt" in view.roles.columns:
         position = pl.col(POSITION).fill_null(1).cast(pl.String) if several else None
         attempt = view.keys["attempt"]
         chosen["attempt"] = attempt if position is None else pl.concat_str(attempt, position, separator=".")
@@ -165,7 +165,12 @@ def _triples(view: View) -> pl.LazyFrame:
     in_the_way = [role for column, role in names.items() if column != role and role in view.schema]
     if in_the_way:
         raise UsageError(f"the table has a column {in_the_way[0]!r} besides the one named for it; drop or rename one")
-    texts = {role: column for column, role in names.items() if not view.schema[column].is_integer()}
+    wide = (pl.Int128, pl.UInt128)  # NumPy has no such integers
+    texts = {
+        role: column
+        for column, role in names.items()
+        if not view.schema[column].is_integer() or isinstance(view.schema[column], wide)
+    }
     frame = view.frame.with_columns(_strict(view, role).alias(column) for role, column in texts.items())
     return frame.rename({column: role for column, role in names.items() if column != role})
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Facts = dict[str, object]
 
+SIZE, SUM, REPEATS = "__size", "__sum", "__repeats"  # helper columns, in no table's way
+
 
 def check(source: Any, **options: Unpack[Options]) -> Facts:
     """Say what was recognised in a source, without scoring it.
@@ -48,12 +50,12 @@ def check(source: Any, **options: Unpack[Options]) -> Facts:
 
 def _samples(dataset: Dataset) -> Facts:
     """Describe samples from one group-by."""
-    identity, columns = list(dataset.identity), dataset.frame.collect_schema().names()
+    identity = list(dataset.identity)
     absent = (pl.col("outcome").is_null() & ~pl.col("bad")).sum()
-    sums = {"n": pl.len(), "passed": pl.col("outcome").sum(), "missing": absent, "bad": pl.col("bad").sum()}
-    if "attempt" in columns:
-        sums["repeats"] = pl.col("attempt").drop_nulls().len() - pl.col("attempt").drop_nulls().n_unique()
-    if "stopped" in columns:
+    sums = {"n": pl.len(), "c": pl.col("outcome").sum(), "missing": absent, "bad": pl.col("bad").sum()}
+    if dataset.has("attempt"):
+        sums[REPEATS] = pl.col("attempt").drop_nulls().len() - pl.col("attempt").drop_nulls().n_unique()
+    if dataset.has("stopped"):
         sums["stopped"] = pl.col("stopped").sum()
     wide = [expr.cast(pl.Int64).alias(name) for name, expr in sums.items()]
     cells = collect(dataset, dataset.frame.group_by(*identity, "problem").agg(wide))
@@ -61,11 +63,11 @@ def _samples(dataset: Dataset) -> Facts:
     return {
         **_groups(cells, identity),
         "samples": totals["n"],
-        "passed": totals["passed"],
+        "passed": totals["c"],
         **_sizes(cells),
         "without outcome": totals["missing"],
         "impossible outcomes": totals["bad"],
-        "repeated attempts": totals.get("repeats", "no attempt column"),
+        "repeated attempts": totals.get(REPEATS, "no attempt column"),
         "stopped early": totals.get("stopped", "not marked"),
         **_problem_sets(cells, identity),
     }
@@ -127,10 +129,11 @@ def _problem_sets(cells: pl.DataFrame, identity: list[str]) -> Facts:
     """Say how many different sets of problems the groups were run on, and how many problems all share."""
     if not identity or not cells.height:
         return {}
-    sets = cells.group_by(identity).agg(pl.len(), pl.col("problem").hash(0).sum().alias("sum"))
-    in_all = cells.group_by("problem").agg(pl.struct(identity).n_unique().alias("groups"))
-    shared = in_all.filter(pl.col("groups") == sets.height).height
-    return {"problem sets": sets.select("len", "sum").n_unique(), "problems in every group": shared}
+    names = pl.col("problem")
+    sets = cells.group_by(identity).agg(names.len().alias(SIZE), names.hash(0).sum().alias(SUM))
+    in_all = cells.group_by("problem").agg(pl.struct(identity).n_unique().alias(SIZE))
+    shared = in_all.filter(pl.col(SIZE) == sets.height).height
+    return {"problem sets": sets.select(SIZE, SUM).n_unique(), "problems in every group": shared}
 
 
 _BY_KIND: dict[str, Callable[[Dataset], Facts]] = {

@@ -77,11 +77,11 @@ def _load(place: int, source: Any) -> Part:
         raise UsageError(f"part {place + 1} is a table of {dataset.kind}; merge adds counts, made by count")
     counts = counted(dataset, Settings())
     check_key(counts.frame, [*counts.identity, "problem"], f"part {place + 1}")
-    said = dataset.metadata
-    given = said.get("inputs")
-    inputs = tuple(map(str, given)) if isinstance(given, list) else ()
-    name = listing(dataset.files) or f"part {place + 1}"
-    return Part(name, counts.frame, counts.identity, counts.stopped, said.get("options"), inputs)
+    name, options = listing(dataset.files) or f"part {place + 1}", [said.get("options") for said in dataset.said]
+    if any(other != options[0] for other in options):
+        raise FastpasskError(f"{name} were counted in different ways; count all of them the same way")
+    inputs = tuple(map(str, counts.inputs)) if all(said.get("inputs") for said in dataset.said) else ()
+    return Part(name, counts.frame, counts.identity, counts.stopped, options[0], inputs)
 
 
 def _refuse_strangers(parts: list[Part]) -> None:

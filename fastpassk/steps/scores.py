@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from fastpassk.metrics.records import Metric
 
 
+LIMIT = "__limit"  # a helper column, in no table's way
+
+
 def score(
     source: Any,
     k: Ks = None,
@@ -61,12 +64,12 @@ def score(
     FastpasskError
         As `count`, and for triples that cannot be (c > n, k < 1); a `UsageError` for options that do not exist.
     """
-    settings, metrics = Settings.of(options), chosen(parse_names(metric))
+    settings, ks, metrics = Settings.of(options), parse_ks(k), chosen(parse_names(metric))
     dataset = read(source, **settings.reading())
     if dataset.kind == "triples":
-        return _score_rows(dataset, metrics, k, sink, settings)
+        return _score_rows(dataset, metrics, ks, sink, settings)
     counts = grouped(counted(dataset, settings), settings)
-    frame = pl.concat([_score_counts(counts.frame, counts.identity, one, k, counts.stopped) for one in metrics])
+    frame = pl.concat([_score_counts(counts.frame, counts.identity, one, ks, counts.stopped) for one in metrics])
     frame = frame.sort(*counts.identity, "problem", "metric", "k", nulls_last=True)
     facts: dict[str, object] = {"metric": [one.name for one in metrics], "stopped": counts.stopped}
     sha = digest(counts.frame.sort(*counts.identity, "problem", nulls_last=True))
@@ -94,35 +97,45 @@ def _smallest_n(frame: pl.DataFrame, by: list[str], stopped: int | None) -> dict
     }
 
 
-def _score_counts(frame: pl.DataFrame, by: list[str], metric: Metric, k: Ks, stopped: int | None) -> pl.DataFrame:
+def _score_counts(
+    frame: pl.DataFrame, by: list[str], metric: Metric, ks: list[int] | str | None, stopped: int | None
+) -> pl.DataFrame:
     check_metric(metric, stopped)
-    ks = parse_ks(k)
     smallest = _smallest_n(frame.unique([*by, "n", "c"]), by, stopped)
-    rows = [(*group, limit, ks_up_to(ks, limit)) for group, limit in smallest.items()]
-    columns = [*frame.select(by).schema.items(), ("limit", pl.Int64()), ("k", pl.List(pl.Int64()))]
+    rows = [(*group, ks_up_to(ks, limit)) for group, limit in smallest.items()]
+    columns = [*frame.select(by).schema.items(), ("k", pl.List(pl.Int64()))]
     grid = pl.DataFrame(rows, columns, orient="row").explode("k")
-    table = frame.join(grid, on=by, nulls_equal=True).with_columns(metric=pl.lit(metric.name))
-    score = pl.Series("score", _values(table, metric, stopped), nan_to_null=True)
+    ended = pl.lit(value=False) if stopped is None else pl.col("c") == stopped
+    limit = pl.when(ended).then(pl.col("n").max().over(by)).otherwise("n").alias(LIMIT)
+    table = frame.with_columns(limit).join(grid, on=by, nulls_equal=True).with_columns(metric=pl.lit(metric.name))
+    n, c, k, largest = (table[name].to_numpy() for name in ("n", "c", "k", LIMIT))
+    score = pl.Series("score", values_of(metric, n, c, k, largest, stopped), nan_to_null=True)
     return table.with_columns(score).select(*by, "problem", "n", "c", "metric", "k", "score")
 
 
-def _values(table: pl.DataFrame, metric: Metric, stopped: int | None) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the score of each row, NaN when undefined."""
-    n, c, k = (table[name].to_numpy() for name in ("n", "c", "k"))
+def values_of(metric: Metric, n: Any, c: Any, k: Any, limit: Any, stopped: int | None) -> Any:
+    """Return the score of each row, NaN when undefined; under a stopping rule those with k up to `limit` are defined.
+
+    `n`, `c`, `k` and `limit` are int64 arrays of shape (rows,), and so is the result in float64.
+    """
     if stopped is None:
         return evaluate(metric, n, c, k)
     values = np.full(len(k), np.nan)
     for one in np.unique(k):
-        rows = (k == one) & (table["limit"].to_numpy() >= one)
+        rows = (k == one) & (limit >= one)
         values[rows] = evaluate(metric, *effective(n[rows], c[rows], int(one), stopped), int(one))
     return values
 
 
 def _score_rows(
-    dataset: Dataset, metrics: list[Metric], k: Ks, sink: str | os.PathLike[str] | None, settings: Settings
+    dataset: Dataset,
+    metrics: list[Metric],
+    ks: list[int] | str | None,
+    sink: str | os.PathLike[str] | None,
+    settings: Settings,
 ) -> pl.DataFrame:
     """Score triples where they stand, in the order of their rows; streamed when there is a sink."""
-    _refuse_for_triples(metrics, k, settings)
+    _refuse_for_triples(metrics, ks, settings)
     function = getattr(arrays, metrics[0].function)
     value = function(pl.col("n"), pl.col("c"), pl.col("k")).fill_nan(None).alias("score")
     lazy = dataset.frame.with_columns(value)
@@ -137,10 +150,10 @@ def _score_rows(
     return empty
 
 
-def _refuse_for_triples(metrics: list[Metric], k: Ks, settings: Settings) -> None:
+def _refuse_for_triples(metrics: list[Metric], ks: list[int] | str | None, settings: Settings) -> None:
     if len(metrics) > 1:
         raise UsageError("triples take one metric at a time, since they get one score column")
-    if k is not None:
+    if ks is not None:
         raise UsageError("the table has a k column; leave out k=, or drop the column to score its counts")
     idle = sorted(settings.changed().keys() - {"n", "c", "where", "meta", "format", "assume"})
     if idle:

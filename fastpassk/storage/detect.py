@@ -139,7 +139,9 @@ def _settle(kind: str, head: bytes, name: str) -> str:
     if kind == "parquet" and not head.startswith(b"PAR1"):
         raise FastpasskError(f"{name} is no Parquet file: it does not begin with PAR1; is it cut off or renamed?")
     text = _text(head)
-    if kind != "json" or text.startswith(b"["):
+    if kind in ("json", "ndjson") and text.startswith(b"["):
+        return "json"
+    if kind != "json":
         return kind
     first, _, rest = text.partition(b"\n")
     if _is_object(first) and (rest.lstrip().startswith(b"{") or len(first) >= HEAD - len(UTF8_MARK)):

@@ -14,7 +14,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import unquote
 
 from fastpassk.errors import FastpasskError, UsageError, hint, listing, tell
@@ -72,9 +72,9 @@ def _expand_one(text: str, format: str) -> list[File]:
             f"{text}: remote sources are not read yet; download it, or open it with Polars and pass the frame"
         )
     if text == STANDARD_INPUT:
-        return [identify(_spooled(), "standard input", format)]
+        return [identify(_spooled(sys.stdin.buffer), "standard input", format)]
     names = _names(text, told=format != "auto")
-    return [identify(Path(name), name, format, _partition(name)) for name in names]
+    return [identify(_readable(Path(name)), name, format, _partition(name)) for name in names]
 
 
 def _names(text: str, *, told: bool) -> list[str]:
@@ -119,7 +119,7 @@ def _files_under(folder: Path, above: set[str]) -> Iterator[str]:
             continue
         if entry.is_dir():
             yield from _files_under(entry, above | {real})
-        elif entry.is_file():
+        elif entry.is_file() or (entry.is_symlink() and not entry.exists()):  # a dead link is an error, not nothing
             yield str(entry)
 
 
@@ -132,12 +132,20 @@ def _partition(name: str) -> tuple[tuple[str, str], ...]:
     return tuple((unquote(key), unquote(value)) for key, sign, value in pairs if key and sign and value != NO_VALUE)
 
 
-def _spooled() -> Path:
-    """Copy standard input to a file, since the readers need to look twice."""
+def _readable(path: Path) -> Path:
+    """Return a path that can be opened more than once: a named pipe is copied to a file."""
+    if not path.is_fifo():
+        return path
+    with path.open("rb") as stream:
+        return _spooled(stream)
+
+
+def _spooled(stream: BinaryIO) -> Path:
+    """Copy a stream to a file, since the readers need to look twice."""
     handle, name = tempfile.mkstemp(prefix="fastpassk-", suffix=".input")
     atexit.register(Path(name).unlink, missing_ok=True)
     with os.fdopen(handle, "wb") as out:
-        shutil.copyfileobj(sys.stdin.buffer, out)
+        shutil.copyfileobj(stream, out)
     return Path(name)
 
 

@@ -17,7 +17,7 @@ import polars as pl
 
 from fastpassk import threads
 from fastpassk.kernels import counting
-from fastpassk.schema.outcomes import REASONS
+from fastpassk.schema.frames import MISSING
 from fastpassk.sources import coded, translated
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ DENSE = 4  # cells of a dense histogram, in rows of the bundle
 LOADED = 1 << 19  # rows of a bundle from which the compiled sets of attempts are worth loading
 SETTLE = 1 << 21  # rows of partial tables that are left alone
 
-STATE_NAMES = ("failed", "c", "bad", "missing", *(f"missing {reason}" for reason in REASONS))
+STATE_NAMES = ("failed", "c", "bad", *MISSING)
 
 
 class TooManyError(Exception):
@@ -114,7 +114,7 @@ def coded_cells(dataset: Dataset, *, attempts: bool) -> pl.DataFrame | None:
     ledger = Ledger(keys)
     try:
         with translated(dataset.inputs):
-            threads.run(lambda bundle: _count(bundle, books, ledger), coded.bundles(dataset))
+            threads.run(lambda bundle: _count(bundle, books, ledger, attempts=attempts), coded.bundles(dataset))
     except TooManyError:
         return None
     cells = ledger.total()
@@ -123,9 +123,9 @@ def coded_cells(dataset: Dataset, *, attempts: bool) -> pl.DataFrame | None:
     return _written(cells, keys, books)
 
 
-def _count(bundle: Bundle, books: dict[str, Codebook], ledger: Ledger) -> None:
+def _count(bundle: Bundle, books: dict[str, Codebook], ledger: Ledger, *, attempts: bool) -> None:
     for codes, states in coded.decode(bundle, list(books)):
-        attempt = codes.pop("attempt", None)
+        attempt = codes.pop("attempt") if attempts else None
         ledger.add(_partial(codes, states, attempt, books))
 
 

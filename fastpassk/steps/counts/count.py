@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from fastpassk.errors import FastpasskError, UsageError
 from fastpassk.schema.options import Options, Settings
 from fastpassk.schema.provenance import digest, remember
@@ -23,6 +21,8 @@ from fastpassk.steps.counts.samples import counts_of_samples
 if TYPE_CHECKING:
     from typing import Unpack
 
+    import polars as pl
+
 
 @dataclass(frozen=True)
 class Counted:
@@ -31,7 +31,7 @@ class Counted:
     frame: pl.DataFrame
     identity: list[str]
     stopped: int | None
-    inputs: tuple[str, ...]
+    inputs: tuple[str | None, ...]  # None for a table that does not say what it was made from
 
 
 def count(source: Any, **options: Unpack[Options]) -> pl.DataFrame:
@@ -65,8 +65,14 @@ def count(source: Any, **options: Unpack[Options]) -> pl.DataFrame:
         stopped=result.stopped,
         options=settings.stated(),
         counts_sha256=digest(frame),
-        inputs=list(result.inputs) or ["rows:" + digest(frame)],
+        inputs=_stated(result.inputs, frame),
     )
+
+
+def _stated(inputs: tuple[str | None, ...], frame: pl.DataFrame) -> list[str]:
+    """List the inputs, sorted; rows that came from no file are named by what they were counted to."""
+    known = {one for one in inputs if one is not None}
+    return sorted(known | ({"rows:" + digest(frame)} if None in inputs else set()))
 
 
 def counted(dataset: Dataset, settings: Settings) -> Counted:
@@ -78,8 +84,10 @@ def counted(dataset: Dataset, settings: Settings) -> Counted:
     else:
         raise UsageError(f"the input is a table of {dataset.kind}, without samples or counts; {_USE[dataset.kind]}")
     stopped = declared_stop(dataset, settings)
-    refuse_unmarked_stop(frame, stopped)
-    frame, identity = without_empty(frame.select(pl.exclude("stopped")), list(dataset.identity), settings)
+    if dataset.has("stopped"):
+        refuse_unmarked_stop(frame, stopped)
+    frame = frame.select(*dataset.identity, "problem", "n", "c")
+    frame, identity = without_empty(frame, list(dataset.identity), settings)
     return Counted(frame, identity, stopped, tuple(fingerprints(dataset)))
 
 
@@ -88,24 +96,28 @@ def grouped(counts: Counted, settings: Settings) -> Counted:
     by = group_columns(counts.identity, settings)
     frame = narrow(counts.frame, counts.identity, by, settings)
     frame, by = with_group(frame, by)
-    frame = complete(frame.select(*by, "problem", "n", "c"), by, settings)
+    frame = complete(frame.select(*by, "problem", "n", "c"), by, settings, counts.stopped)
     if settings.common:
         frame = shared(frame, by)
     return replace(counts, frame=frame, identity=by)
 
 
 def declared_stop(dataset: Dataset, settings: Settings) -> int | None:
-    """Return the stopping rule: the option, else what the counts file or the frame says of itself."""
-    said = dataset.metadata.get("stopped")
-    written = said if isinstance(said, int) else None
-    if settings.stopped is not None and written not in (None, settings.stopped):
-        raise UsageError(f"the counts were made with stopped={written}, not stopped={settings.stopped}")
-    return settings.stopped if settings.stopped is not None else written
+    """Return the stopping rule: the option, else what the tables say of themselves, which must then be one thing."""
+    said = [one.get("stopped") for one in dataset.said]
+    written = list(dict.fromkeys(one if isinstance(one, int) else None for one in said))
+    if settings.stopped is None and len(written) > 1:
+        rules = " and ".join("without a rule" if one is None else f"with stopped={one}" for one in written)
+        raise FastpasskError(f"the tables were made {rules}; score them one at a time, or declare one rule (--stopped)")
+    other = [one for one in written if one not in (None, settings.stopped)]
+    if settings.stopped is not None and other:
+        raise UsageError(f"the table was made with stopped={other[0]}, not stopped={settings.stopped}")
+    return settings.stopped if settings.stopped is not None else next(iter(written), None)
 
 
 def refuse_unmarked_stop(frame: pl.DataFrame, stopped: int | None) -> None:
     """Refuse rows marked as stopped early when no rule is declared: n and c alone would be biased."""
-    if stopped is None and "stopped" in frame.columns and frame["stopped"].any():
+    if stopped is None and frame["stopped"].any():
         rows = int(frame["stopped"].sum())
         raise FastpasskError(
             f"{rows} problems are marked as stopped early, which biases pass@k upwards; declare the rule, "

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from fastpassk.schema.options import Settings
 
 
-def complete(frame: pl.DataFrame, by: list[str], settings: Settings) -> pl.DataFrame:
+EXPECTED, SUM, PROBLEMS = "__expected", "__sum", "__problems"  # helper columns, in no table's way
+
+
+def complete(frame: pl.DataFrame, by: list[str], settings: Settings, stopped: int | None) -> pl.DataFrame:
     """Hold counts against `problems` and `expect_n`, and treat what is absent by `missing`.
 
     Parameters
@@ -26,27 +29,32 @@ def complete(frame: pl.DataFrame, by: list[str], settings: Settings) -> pl.DataF
         The columns that make a group.
     settings
         `problems`, `expect_n` and `missing` are used.
+    stopped
+        The number of passes at which sampling of a problem ended; one that has them is complete at any n.
     """
     if settings.problems is None and settings.expect_n is None:
         return frame
     names = None if settings.problems is None else problem_names(settings.problems)
     if names is not None:
         _refuse_unlisted(frame, names)
-    full = _against(frame, by, names, settings.expect_n)
+    ended = pl.lit(value=False) if stopped is None else pl.col("c") >= stopped
+    full = _against(frame, by, names, _usual_n(ended) if settings.expect_n is None else pl.lit(settings.expect_n))
     if settings.expect_n is not None:
         _refuse_surplus(full, by, settings.expect_n)
-    short = full.filter(pl.col("n") < pl.col("expected"))
+    lacking = (pl.col("n") < pl.col(EXPECTED)) & ~ended
+    short = full.filter(lacking)
     if not short.height:
         return frame
     rule = _rule(short, by, settings)
-    filled = pl.max_horizontal("n", "expected") if rule == "fail" else pl.col("n")
-    return full.with_columns(n=filled).filter(pl.col("n") > 0).select(frame.columns)
+    if rule == "fail":
+        full = full.with_columns(n=pl.when(lacking).then(EXPECTED).otherwise("n"))
+    return full.filter(pl.col("n") > 0).select(frame.columns)
 
 
 def shared(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     """Keep the problems that every group has, and say how many that leaves."""
     groups = frame.select(by).n_unique()
-    everywhere = frame.group_by("problem").agg(pl.len()).filter(pl.col("len") == groups)
+    everywhere = frame.group_by("problem").len().filter(pl.col("len") == groups)
     total = frame["problem"].n_unique()
     if not everywhere.height:
         raise FastpasskError(f"common=True leaves nothing: none of {total} problems is in all {groups} groups")
@@ -62,15 +70,15 @@ def tell_problem_sets(frame: pl.DataFrame, by: list[str]) -> None:
     for any order.
     """
     scope = [name for name in by if name in ("benchmark", "subset", "language")]
-    sets = frame.group_by(by).agg(pl.len(), pl.col("problem").hash(0).sum().alias("sum"))
-    kinds = sets.select(*scope, "len", "sum").unique().group_by(scope or pl.lit(0).alias("all")).len()
-    if (kinds["len"] <= 1).all():
+    sets = frame.group_by(by).agg(pl.len().alias(PROBLEMS), pl.col("problem").hash(0).sum().alias(SUM))
+    kinds = sets.select(*scope, PROBLEMS, SUM).unique()
+    if kinds.height == kinds.select(scope or pl.lit(0)).n_unique():
         return
-    sizes = sets.sort(["len", *by], nulls_last=True)
+    sizes = sets.sort([PROBLEMS, *by], nulls_last=True)
     small, large = sizes.row(0, named=True), sizes.row(-1, named=True)
     few, many = ({name: row[name] for name in by} for row in (small, large))
     tell(
-        f"groups were run on different problems, from {small['len']} ({describe(few)}) to {large['len']} "
+        f"groups were run on different problems, from {small[PROBLEMS]} ({describe(few)}) to {large[PROBLEMS]} "
         f"({describe(many)}); common=True (--common) keeps the shared ones"
     )
 
@@ -85,9 +93,9 @@ def _refuse_unlisted(frame: pl.DataFrame, names: pl.Series) -> None:
         )
 
 
-def _against(frame: pl.DataFrame, by: list[str], names: pl.Series | None, expect_n: int | None) -> pl.DataFrame:
+def _against(frame: pl.DataFrame, by: list[str], names: pl.Series | None, expected: pl.Expr) -> pl.DataFrame:
     """Return counts with a row for each listed problem (n = 0 where absent) and what was expected of it."""
-    groups = frame.group_by(by).agg(_usual_n() if expect_n is None else pl.lit(expect_n, pl.Int64).alias("expected"))
+    groups = frame.group_by(by).agg(expected.cast(pl.Int64).alias(EXPECTED))
     if names is None:
         return frame.join(groups, on=by, nulls_equal=True)
     grid = groups.join(names.alias("problem").to_frame(), how="cross")
@@ -95,9 +103,12 @@ def _against(frame: pl.DataFrame, by: list[str], names: pl.Series | None, expect
     return full.with_columns(pl.col("n", "c").fill_null(0))
 
 
-def _usual_n() -> pl.Expr:
-    """Return the group's most frequent n; of several, the largest, so that nothing absent is overlooked."""
-    return pl.col("n").mode().max().alias("expected")
+def _usual_n(ended: pl.Expr) -> pl.Expr:
+    """Return the group's most frequent n; of several, the largest, so that nothing absent is overlooked.
+
+    Problems whose sampling ended early say nothing of it, unless all did.
+    """
+    return pl.col("n").filter(~ended).mode().max().fill_null(pl.col("n").max())
 
 
 def _refuse_surplus(full: pl.DataFrame, by: list[str], expect_n: int) -> None:
@@ -112,7 +123,7 @@ def _refuse_surplus(full: pl.DataFrame, by: list[str], expect_n: int) -> None:
 def _rule(short: pl.DataFrame, by: list[str], settings: Settings) -> str:
     """Return the rule for absent samples (they have no reason), having said or refused what is absent."""
     rule = parse_missing(settings.missing)[""]
-    absent = int((short["expected"] - short["n"]).sum())
+    absent = int((short[EXPECTED] - short["n"]).sum())
     gone = short.filter(pl.col("n") == 0).height
     first = describe(short.sort([*by, "problem"], nulls_last=True).select(*by, "problem").row(0, named=True))
     fact = f"{absent} expected samples are absent in {short.height} problems, {gone} of them absent as a whole"

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from fastpassk.schema.options import Settings
 
 
+ROW = "__row"  # a helper column, in no table's way
+
+
 def checked_counts(dataset: Dataset, settings: Settings) -> pl.DataFrame:
     """Return the counts of a dataset, with 0 <= c <= n and n >= 1 in every row.
 
@@ -33,9 +36,9 @@ def refuse_bad_counts(frame: pl.DataFrame, names: list[str]) -> None:
     wrong = pl.col("bad") | (pl.col("n") < 1) | (pl.col("c") < 0) | (pl.col("c") > pl.col("n"))
     if "problems" in names:
         wrong |= pl.col("problems") < 1
-    rows = frame.with_row_index("row").filter(wrong.fill_null(True))
+    rows = frame.with_row_index(ROW).filter(wrong.fill_null(True))
     if rows.height:
-        row, raw = rows.select("row", "raw").row(0)
+        row, raw = rows.select(ROW, "raw").row(0)
         raise FastpasskError(
             f"row {row + 1} has {raw}, the first of {rows.height} rows that cannot be; "
             f"{', '.join(names)} are whole numbers with n >= 1 and 0 <= c <= n"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from fastpassk.errors import FastpasskError, UsageError, listing, tell
-from fastpassk.schema.frames import describe
+from fastpassk.schema.frames import MISSING, describe
 from fastpassk.schema.outcomes import FAILED, PASSED, REASONS
 from fastpassk.schema.policies import parse_missing
 from fastpassk.sources import Dataset, collect
@@ -29,31 +29,32 @@ def counts_of_samples(dataset: Dataset, settings: Settings) -> pl.DataFrame:
     The key columns, `n`, `c` (Int64), and `stopped` where the samples carry such a mark.
     """
     key = [*dataset.identity, "problem"]
-    columns = dataset.frame.collect_schema().names()
-    by = _attempts(columns, settings, key)
-    cells = coded_cells(dataset, attempts="attempt" in by)
+    roles = [role for role in ("attempt", "reason", "stopped") if dataset.has(role)]
+    by = _attempts(roles, settings, key)
+    attempts = by != key
+    cells = coded_cells(dataset, attempts=attempts)
     if cells is None:
-        cells = collect(dataset, dataset.frame.group_by(by).agg(_totals(columns)))
+        cells = collect(dataset, dataset.frame.group_by(by).agg(_totals(roles)))
     _refuse_bad(dataset, cells)
     _refuse_nameless(cells, key)
-    if "attempt" in cells.columns:
+    if attempts and "attempt" in cells.columns:
         cells = _settle_repeats(cells, key, settings)
     return _settle_missing(cells, key, settings)
 
 
-def _attempts(columns: list[str], settings: Settings, key: list[str]) -> list[str]:
+def _attempts(roles: list[str], settings: Settings, key: list[str]) -> list[str]:
     """Return the columns to group by: with the attempt where repeats of one are to be found."""
-    if "attempt" in columns:
+    if "attempt" in roles:
         return key if settings.duplicates == "keep" else [*key, "attempt"]
     if settings.duplicates in ("error", "same"):
         raise UsageError(f"duplicates={settings.duplicates!r} needs an attempt column; name it with attempt=")
     return key
 
 
-def _totals(columns: list[str]) -> list[pl.Expr]:
+def _totals(roles: list[str]) -> list[pl.Expr]:
     """Return the integer sums of a group; `len` and Boolean sums are 32-bit in Polars, so each is widened."""
     absent = pl.col("outcome").is_null() & ~pl.col("bad")
-    reason = pl.col("reason") if "reason" in columns else pl.lit(None, pl.String)
+    reason = pl.col("reason") if "reason" in roles else pl.lit(None, pl.String)
     known = {name: absent & (reason == name).fill_null(False) for name in REASONS}
     other = absent & ~reason.is_in(list(REASONS)).fill_null(False)
     sums = {
@@ -62,9 +63,9 @@ def _totals(columns: list[str]) -> list[pl.Expr]:
         "bad": pl.col("bad").sum().cast(pl.Int64),
         "missing": other.sum().cast(pl.Int64),
     }
-    if "reason" in columns:
+    if "reason" in roles:
         sums |= {f"missing {name}": expr.sum().cast(pl.Int64) for name, expr in known.items()}
-    if "stopped" in columns:
+    if "stopped" in roles:
         sums["stopped"] = pl.col("stopped").any()
     return [expr.alias(name) for name, expr in sums.items()]
 
@@ -76,8 +77,8 @@ def _refuse_bad(dataset: Dataset, cells: pl.DataFrame) -> None:
         raise FastpasskError("there are no samples: the input has no rows, or `where` kept none")
     if not bad:
         return
-    rows = dataset.frame.with_row_index("row").filter("bad").select("row", "problem", "raw")
-    row, problem, raw = collect(dataset, rows.sort("row").head(1)).row(0)
+    rows = dataset.frame.select("problem", "raw", "bad").with_row_index("row").filter("bad").sort("row").head(1)
+    row, problem, raw, _ = collect(dataset, rows).row(0)
     more = f", the first of {bad} such values" if bad > 1 else ""
     raise FastpasskError(
         f"{dataset.columns.get('passed', 'passed')} is {raw} in row {row + 1} (problem {problem}){more}; an outcome is "
@@ -100,7 +101,7 @@ def _settle_repeats(cells: pl.DataFrame, key: list[str], settings: Settings) -> 
             f"the attempt is null in {nameless['n'].sum()} rows, first at {_first(nameless, key)}; "
             "fill it, or count every row with duplicates='keep' (--duplicates keep)"
         )
-    missing = [name for name in cells.columns if name.startswith("missing")]
+    missing = [name for name in MISSING if name in cells.columns]
     repeated = cells.filter(pl.col("n") > 1)
     if repeated.height:
         _refuse_repeats(repeated, [*key, "attempt"], missing, settings)
@@ -135,7 +136,7 @@ def _refuse_repeats(repeated: pl.DataFrame, key: list[str], missing: list[str], 
 def _settle_missing(cells: pl.DataFrame, key: list[str], settings: Settings) -> pl.DataFrame:
     """Apply the rule of each reason to the samples without an outcome."""
     rules = {f"missing {reason}".strip(): rule for reason, rule in parse_missing(settings.missing).items()}
-    present = {name: rules[name] for name in cells.columns if name.startswith("missing") and cells[name].sum()}
+    present = {name: rules[name] for name in MISSING if name in cells.columns and cells[name].sum()}
     for name, rule in present.items():
         if rule in ("error", "harness"):
             _refuse_missing(cells, key, name, rule)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from fastpassk.schema.options import Options, Settings
 from fastpassk.schema.policies import AVERAGE, UNDEFINED, Ks, ks_up_to, parse_ks, parse_names
 from fastpassk.schema.provenance import digest, remember
 from fastpassk.sources import read
+from fastpassk.steps.counts import declared_stop
 from fastpassk.steps.curves.points import Cells, framed, points
 from fastpassk.steps.curves.scored import curves_of_scores
 from fastpassk.steps.scores import chosen
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from fastpassk.metrics.records import Metric
+
+PARTIAL = "is a mean over the problems that have enough samples"
 
 
 def curve(
@@ -74,8 +78,9 @@ def curve(
         raise UsageError(f"interval is {interval!r}; only None is there so far")
     dataset = read(source, **settings.reading())
     if dataset.kind in ("scores", "triples"):
-        frame, by = curves_of_scores(dataset, settings, names, ks, undefined=undefined, average=average)
-        facts: dict[str, object] = {}
+        stopped = declared_stop(dataset, settings)
+        frame, by = curves_of_scores(dataset, settings, names, ks, stopped, undefined=undefined, average=average)
+        facts: dict[str, object] = {"stopped": stopped}
     else:
         metrics, result = chosen(names), tallied(dataset, settings)
         rows = _pooled_rows(result, metrics, ks) if average == "samples" else _rows(result, metrics, ks, undefined)
@@ -123,22 +128,33 @@ def _pooled_rows(result: Tallied, metrics: list[Metric], ks: list[int] | str | N
 
 
 def _tell_undefined(frame: pl.DataFrame, by: list[str], undefined: str) -> None:
-    """Say in one line which points some problems are too short for, and what became of them."""
+    """Say in a line each which points are null, and which leave some problems out."""
     short = frame.filter(pl.col("undefined") > 0).sort("k", *by, nulls_last=True)
-    if not short.height:
-        return
-    row = short.row(0, named=True)
+    if undefined == "error" and short.height:
+        name, why = _said(short, by)
+        raise FastpasskError(f"{name} is undefined: {why}; ask for smaller k, or undefined='null' or 'available'")
+    null = pl.col("estimate").is_null()
+    for some, what, more in (
+        (short.filter(null), "is null", ""),
+        (short.filter(~null), PARTIAL, "; it may be lower than at a smaller k"),
+    ):
+        if some.height:
+            name, why = _said(some, by)
+            tell(f"{name} {what}: {why}{more}")
+
+
+def _said(points: pl.DataFrame, by: list[str]) -> tuple[str, str]:
+    """Return the name of the first point, and why it is short, with how many more there are like it."""
+    row = points.row(0, named=True)
+    k, n_min, undefined = row["k"], row["n_min"], row["undefined"]
+    few = n_min is not None and n_min < k
+    what = f"{'has' if undefined == 1 else 'have'} {f'n < {k}' if few else 'no score'}"
     group = describe({name: row[name] for name in by})
-    name = row["metric"].replace("k", str(row["k"]))
-    why = f"{row['undefined']} of {row['problems']} problems has n < {row['k']} ({group})"
-    why = why if row["undefined"] == 1 else why.replace("problems has", "problems have")
-    more = f"; so are {short.height - 1} more points" if short.height > 1 else ""
-    if undefined == "error":
-        raise FastpasskError(f"{name} is undefined: {why}{more}; ask for smaller k, or undefined='null' or 'available'")
-    if undefined == "available" and row["estimate"] is not None:
-        tell(f"{name} is a mean over the problems that have enough samples: {why}; it may be lower than at a smaller k")
-    else:
-        tell(f"{name} is null: {why}{more}")
+    more = points.height - 1
+    others = f"; so {'is' if more == 1 else 'are'} {more} more point{'s' * (more > 1)}" if more else ""
+    title = re.sub(r"(?<=[@^])k$", str(k), row["metric"])
+    title = title if title != row["metric"] else f"{title} at k = {k}"
+    return title, f"{undefined} of {row['problems']} problems {what} ({group}){others}"
 
 
 def _tell_limits(result: Tallied) -> None:
