@@ -165,7 +165,7 @@ def test_assumed_columns_and_a_threshold(tmp_path: Any, monkeypatch: pytest.Monk
 
 def test_values_that_are_no_outcome_are_refused_as_by_the_group_by(tmp_path: Any) -> None:
     path = write(tmp_path / "a.parquet", dump().with_columns(passed=pl.lit(2)).drop("attempt"))
-    with pytest.raises(FastpasskError, match=r"passed is 2 in row 1 .*first of 5000"):
+    with pytest.raises(FastpasskError, match=r"passed is 2 in sample 1 .*first of 5000"):
         fp.count(path)
 
 

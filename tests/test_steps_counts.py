@@ -148,7 +148,7 @@ def test_a_reason_outside_the_list_follows_the_rule_of_no_reason() -> None:
 )
 def test_values_that_are_no_outcome_are_named(outcomes: list[object], raw: str) -> None:
     data = pl.DataFrame({"problem": ["a", "b"], "passed": pl.Series(outcomes, strict=False)})
-    with pytest.raises(FastpasskError, match=rf"passed is {raw} in row \d \(problem [ab]\)"):
+    with pytest.raises(FastpasskError, match=rf"passed is {raw} in sample \d \(problem [ab]\)"):
         fp.count(data)
 
 

@@ -209,7 +209,7 @@ def test_frames_of_zstd_follow_one_another(tmp_path: Path) -> None:
 # standard input
 
 
-@pytest.mark.parametrize("data", [TEXT, gzip.compress(TEXT), _bytes("parquet"), b'{"problem": "p", "passed": true}\n'])
+@pytest.mark.parametrize("data", [TEXT, gzip.compress(TEXT, mtime=0), _bytes("parquet"), b'{"problem": "p", "passed": true}\n'])
 def test_standard_input(data: bytes, tmp_path: Path) -> None:
     script = (
         "from fastpassk.sources import read, collect\nd = read('-')\n"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from fastpassk.errors import UsageError, hint, listing
@@ -59,6 +60,7 @@ ROLES: dict[str, tuple[str, ...]] = {
 ALIASES: dict[str, tuple[str, ...]] = IDENTITY | ROLES
 
 
+@lru_cache(1 << 12)
 def plain(name: str) -> str:
     """Write a column name in the form that aliases are compared in: lower case, words joined by one underscore."""
     return re.sub(r"[^0-9a-z]+", "_", name.lower()).strip("_")

@@ -1,12 +1,13 @@
 """How a frame was made: kept beside it, not in it, so that results from any split or encoding are equal bytes.
 
-A frame that the user has transformed is another frame and has no provenance.
+A frame that the user has transformed is another frame and has no provenance; nor has one that grew in place.
 """
 
 from __future__ import annotations
 
 import hashlib
 import weakref
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from fastpassk._version import __version__
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # the version of the layout of frames and their metadata
 
-_kept: dict[int, dict[str, object]] = {}
+_kept: dict[int, tuple[tuple[int, int], dict[str, object]]] = {}  # by the frame's id: its shape and its facts
 
 
 def remember(frame: pl.DataFrame, kind: str, **facts: object) -> pl.DataFrame:
     """Keep `facts` as the provenance of `frame` for as long as it lives, and return the frame."""
-    _kept[id(frame)] = {"fastpassk": __version__, "format": FORMAT, "frame": kind, **facts}
+    _kept[id(frame)] = frame.shape, {"fastpassk": __version__, "format": FORMAT, "frame": kind, **facts}
     weakref.finalize(frame, _kept.pop, id(frame), None)
     return frame
 
@@ -38,8 +39,8 @@ def provenance(frame: pl.DataFrame) -> dict[str, object] | None:
     -------
     Version, kind of frame, options and a hash of the sorted integers behind it; no clock and no path.
     """
-    facts = _kept.get(id(frame))
-    return dict(facts) if facts is not None else None
+    shape, facts = _kept.get(id(frame), (None, None))
+    return deepcopy(facts) if shape == frame.shape else None
 
 
 def digest(frame: pl.DataFrame) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 # Mistakes in a query, ours or that of a caller's lazy frame: they are shown as they are.
 MISTAKES = (pl.exceptions.ColumnNotFoundError, pl.exceptions.DuplicateError)
+NO_ROOM = re.compile("No space left|File too large|quota exceeded", re.IGNORECASE)
 NOT_WHOLE = re.compile(r"to `i64` failed .*?\[\"(n|c|k)=(.*?)\"[\],]")
 
 
@@ -82,8 +83,8 @@ def _explained(files: list[File], error: BaseException) -> str:
     number = NOT_WHOLE.search(str(error))
     if number:
         return f"{number[1]} is {number[2]} in a row; n, c and k must be whole numbers"
-    if "No space left" in str(error):
-        return "the result does not fit: no space is left on the device"
+    if NO_ROOM.search(str(error)):
+        return f"the result cannot be written: {_first_line(error)}"
     if "CSV malformed" in str(error):
         return f"{_where(files)}: quotes do not pair; a field with a quote in it stands in quotes, that quote twice"
     fault = next((fault for fault in map(_fault, files) if fault), None)

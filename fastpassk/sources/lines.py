@@ -12,6 +12,7 @@ import json
 import os
 import re
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -48,8 +49,8 @@ def open_lines(file: File, wanted: Iterable[str]) -> Table:
 
 
 def open_array(file: File) -> Table:
-    """Open a JSON array of records; it is held in memory."""
-    records = _array(file)
+    """Open a JSON array of records, or a table that `write` made with its settings; it is held in memory."""
+    records, said = _array(file)
     keys, lists, objects = _described(records)
 
     def scan(names: list[str]) -> pl.LazyFrame:
@@ -57,7 +58,7 @@ def open_array(file: File) -> Table:
         lines = "\n".join(map(json.dumps, kept)).encode()
         return pl.scan_ndjson(lines, schema=dict.fromkeys(names, pl.String()))
 
-    return _table(file, keys, lists, objects, scan)
+    return replace(_table(file, keys, lists, objects, scan), metadata=said)
 
 
 def _table(
@@ -105,7 +106,8 @@ def _records(block: bytes, file: File) -> Iterator[_Object]:
             yield record
 
 
-def _array(file: File) -> list[_Object]:
+def _array(file: File) -> tuple[list[_Object], dict[str, object]]:
+    """Return the records, and the settings that a table of ours brings along."""
     with open_bytes(file) as stream:
         text = stream.read()
     try:
@@ -114,12 +116,15 @@ def _array(file: File) -> list[_Object]:
         raise FastpasskError(f"{file.name} is not UTF-8 text; convert it first, as with iconv") from error
     except ValueError as error:
         raise FastpasskError(f"{file.name} is not valid JSON: {error}") from error
+    said: dict[str, object] = {}
+    if isinstance(records, dict) and isinstance(records.get("rows"), list):
+        said, records = dict(records.get("provenance") or {}), records["rows"]
     for place, record in enumerate(records, 1):
         if not isinstance(record, _Object):
             raise FastpasskError(f"{file.name}: item {place} of the array is no object; an array of records is read")
         if record.doubled:
             raise FastpasskError(f"{file.name}: item {place} has the key {record.doubled!r} twice")
-    return list(records)
+    return list(records), said
 
 
 def _constant(word: str) -> str | None:

@@ -1,7 +1,7 @@
 """What a file is: its format and compression, by suffix first and by content when the suffix says nothing.
 
 Two suffixes never decide alone: `.arrow` may hold the file or the stream form, and `.json` an array of records, one
-object a line, or a harness' own document.
+object a line, a table that `write` made, or a harness' own document.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ FOREIGN = (".bz2", ".xz", ".zip", ".lz4", ".7z")
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
+OURS = b'{"provenance":'  # how the JSON files begin that `write_frame` makes
 HEAD = 1 << 16  # bytes that are looked at to tell a format
 
 
@@ -139,7 +140,7 @@ def _settle(kind: str, head: bytes, name: str) -> str:
     if kind == "parquet" and not head.startswith(b"PAR1"):
         raise FastpasskError(f"{name} is no Parquet file: it does not begin with PAR1; is it cut off or renamed?")
     text = _text(head)
-    if kind in ("json", "ndjson") and text.startswith(b"["):
+    if kind in ("json", "ndjson") and text.startswith((b"[", OURS)):
         return "json"
     if kind != "json":
         return kind

@@ -43,7 +43,7 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
     folder = Path(tempfile.gettempdir()) if special else target.parent
     if not folder.is_dir():
         raise FastpasskError(f"{path} cannot be written: there is no folder {folder}")
-    part = folder / f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.part"
+    part = folder / f".{target.name[:40]}.{os.getpid()}.{secrets.token_hex(4)}.part"
     try:
         yield part
         _finish(part, target, special=special)
@@ -69,17 +69,24 @@ def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str], provenance: d
     Raises
     ------
     UsageError
-        A suffix that is not written.
+        A suffix that is not written, or something else than a frame.
     FastpasskError
-        The file cannot be written; what stood there before is untouched.
+        The frame does not fit the format, or the file cannot be written; what stood there before is untouched.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in OUTPUTS:
         raise UsageError(
             f"{path} has a suffix that is not written; allowed: {' '.join(OUTPUTS)}{hint(suffix, OUTPUTS)}"
         )
+    import polars as pl
+
+    if not isinstance(frame, pl.DataFrame):
+        raise UsageError(f"a {type(frame).__name__} is not written; give a Polars DataFrame (collect a lazy one)")
     with atomic(path) as part:
-        OUTPUTS[suffix](frame.rechunk(), part, provenance or {})
+        try:
+            OUTPUTS[suffix](frame.rechunk(), part, provenance or {})
+        except pl.exceptions.PolarsError as error:
+            raise FastpasskError(f"{path} cannot be written: {str(error).splitlines()[0]}") from error
 
 
 def metadata(path: str | os.PathLike[str]) -> dict[str, object]:

@@ -81,8 +81,8 @@ def _refuse_bad(dataset: Dataset, cells: pl.DataFrame) -> None:
     row, problem, raw, _ = collect(dataset, rows).row(0)
     more = f", the first of {bad} such values" if bad > 1 else ""
     raise FastpasskError(
-        f"{dataset.columns.get('passed', 'passed')} is {raw} in row {row + 1} (problem {problem}){more}; an outcome is "
-        f"one of {listing(PASSED, 9)} or {listing(FAILED, 9)}; for a numeric score give threshold= (--threshold)"
+        f"{dataset.columns.get('passed', 'passed')} is {raw} in sample {row + 1} (problem {problem}){more}; an outcome "
+        f"is one of {listing(PASSED, 9)} or {listing(FAILED, 9)}; for a numeric score give threshold= (--threshold)"
     )
 
 

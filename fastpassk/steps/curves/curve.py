@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from fastpassk.metrics.records import Metric
 
+SIZE = "__size"  # a helper column, in no table's way
 PARTIAL = "is a mean over the problems that have enough samples"
 
 
@@ -95,9 +96,12 @@ def curve(
 
 def _groups(result: Tallied) -> Iterator[tuple[tuple[object, ...], Cells]]:
     """Yield each group of a tally and its cells."""
-    for group, part in result.frame.group_by(result.by, maintain_order=True):
-        n, c, problems = (part[name].to_numpy() for name in ("n", "c", "problems"))
-        yield group, Cells(n, c, problems, result.stopped)
+    n, c, problems = (result.frame[name].to_numpy() for name in ("n", "c", "problems"))
+    first = 0
+    for *group, size in result.frame.group_by(result.by, maintain_order=True).len(SIZE).iter_rows():
+        rows = slice(first, first + size)  # the tally is sorted
+        yield tuple(group), Cells(n[rows], c[rows], problems[rows], result.stopped)
+        first += size
 
 
 def _rows(
