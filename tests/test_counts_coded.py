@@ -236,3 +236,43 @@ def test_bits_are_unpacked_at_any_offset(offset: int) -> None:
     array = pa.array([None if x < 0.2 else bool(x < 0.6) for x in rng.random(100)], pa.bool_()).slice(offset, 70)
     states = decoding._states_of_bits(array)
     assert states.tolist() == [{True: 1, False: 0, None: decoding.MISSING}[one] for one in array.to_pylist()]
+
+
+def counts(rows: int = 3000) -> pl.DataFrame:
+    rng = np.random.default_rng(3)
+    n = rng.choice(np.array([10, 12, 20], np.int16), rows)
+    models = np.sort(rng.integers(0, 4, rows)).astype(str)
+    return pl.DataFrame(
+        {"model": models, "problem": np.arange(rows), "n": n, "c": (n * rng.random(rows)).astype(np.int16)}
+    )
+
+
+@pytest.mark.filterwarnings("ignore:groups were run")
+@pytest.mark.parametrize("kind", [pl.Int8, pl.UInt32, pl.Int64, pl.Float64, pl.String])
+def test_counts_known_to_be_unique_are_tallied_without_their_problems(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, kind: Any
+) -> None:
+    path = write(tmp_path / "a.parquet", counts().with_columns(pl.col("n", "c").cast(kind)), row_group_size=500)
+    assert coded.coded_tally(fp.read(path)) is not None
+    ours = fp.tally(path, unique=True)
+    monkeypatch.setattr(decoding, "FEWEST_BYTES", 1 << 60)
+    assert fp.tally(path).equals(ours)
+    assert fp.tally(path, unique=True).equals(ours)
+    assert fp.curve(path, [1, 5]).equals(fp.curve(ours, [1, 5]))
+
+
+@pytest.mark.parametrize("bad", [(5, 6), (0, 0), (5, -1), (None, 1)])
+def test_impossible_counts_are_refused_although_they_are_unique(tmp_path: Any, bad: tuple[int | None, int]) -> None:
+    row = pl.DataFrame({"model": ["m"], "problem": [-1], "n": [bad[0]], "c": [bad[1]]})
+    frame = pl.concat([counts().cast({"n": pl.Int64, "c": pl.Int64}), row.cast({"n": pl.Int64, "c": pl.Int64})])
+    with pytest.raises(FastpasskError, match="row 3001 has .*the first of 1 rows"):
+        fp.tally(write(tmp_path / "a.parquet", frame), unique=True)
+
+
+@pytest.mark.filterwarnings("ignore:groups were run")
+def test_unique_counts_may_still_be_shared_completed_or_narrowed(tmp_path: Any) -> None:
+    path = write(tmp_path / "a.parquet", counts().with_columns(temperature=pl.lit("0.2")))
+    narrow = fp.tally(path, unique=True, by=["model"])
+    assert narrow.equals(fp.tally(path).drop("temperature"))
+    with pytest.raises(FastpasskError, match="common"):
+        fp.tally(path, unique=True, common=True)

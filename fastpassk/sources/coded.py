@@ -40,7 +40,7 @@ STATES = MISSING + 1 + len(REASONS)
 class Codes:
     """One column of a bundle: the canonical values, and which of them each row has (None: all have the only one)."""
 
-    values: list[str | None]
+    values: list[str | int | None]
     rows: NDArray[np.int32] | None
 
 
@@ -54,7 +54,7 @@ class Bundle:
 
 
 def countable(dataset: Dataset) -> bool:
-    """Tell whether samples can be counted by codes: Parquet files, untouched by where and meta, one outcome a row."""
+    """Tell whether rows can be counted by codes: Parquet files, untouched by where and meta, one outcome a row."""
     large = sum(file.path.stat().st_size for file in dataset.inputs) >= FEWEST_BYTES
     return large and bool(dataset.views) and all(_plain(view) for view in dataset.views)
 
@@ -72,11 +72,12 @@ def decode(bundle: Bundle, keys: list[str]) -> Iterator[tuple[dict[str, Codes], 
     bundle
         From `bundles`.
     keys
-        Identity names, `problem`, and `attempt` where it is counted; one that the file lacks is null in every row.
+        Identity names, `problem`, `attempt`, `n` and `c`; one that the file lacks is null in every row.
 
     Yields
     ------
-    Codes by key, and states (uint8, shape (rows,)): `FAILED`, `PASSED`, `BAD`, `MISSING` and on by reason.
+    Codes by key, and states (uint8, shape (rows,)): `FAILED`, `PASSED`, `BAD`, `MISSING` and on by reason; `FAILED` in
+    every row of a table without outcomes.
     """
     view = bundle.view
     for table in _tables(bundle, _needed(view, keys)):
@@ -86,7 +87,7 @@ def decode(bundle: Bundle, keys: list[str]) -> Iterator[tuple[dict[str, Codes], 
 
 def _plain(view: View) -> bool:
     file = view.table.file
-    nested = view.column("passed")[1].is_nested()
+    nested = "passed" in view.roles.columns and view.column("passed")[1].is_nested()
     return file is not None and file.format == "parquet" and not nested and "stopped" not in view.roles.columns
 
 
@@ -147,7 +148,8 @@ def _codes(view: View, key: str, table: pa.Table) -> Codes:
         return Codes(constant.to_list(), None)
     values, rows = _encoded(table.column(column))
     raw = pl.DataFrame({column: values})
-    return Codes(raw.select(view.keys[key]).to_series().to_list(), rows)
+    written = view.keys[key] if key in view.keys else canonical.whole(*view.column(key))
+    return Codes(raw.select(written).to_series().to_list(), rows)
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[pl.Series, NDArray[np.int32]]:
@@ -175,6 +177,8 @@ def _encoded(column: pa.ChunkedArray) -> tuple[pl.Series, NDArray[np.int32]]:
 
 def _states(view: View, table: pa.Table) -> NDArray[np.uint8]:
     """Return the state of each row."""
+    if "passed" not in view.roles.columns:
+        return np.full(table.num_rows, FAILED, np.uint8)
     name, kind = view.column("passed")
     column = table.column(name)
     if isinstance(kind, pl.Boolean):

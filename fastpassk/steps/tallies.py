@@ -13,6 +13,7 @@ from fastpassk.schema.options import Options, Settings
 from fastpassk.schema.provenance import digest, remember
 from fastpassk.sources import Dataset, collect, read
 from fastpassk.steps.counts import Counted, counted, declared_stop, grouped
+from fastpassk.steps.counts.coded import coded_tally
 from fastpassk.steps.counts.expected import tell_problem_sets
 from fastpassk.steps.counts.given import refuse_bad_counts, refuse_sample_options
 from fastpassk.steps.counts.grouping import group_columns, refuse_pooling, with_group, without_empty
@@ -60,7 +61,8 @@ def tallied(dataset: Dataset, settings: Settings) -> Tallied:
     """Bring a dataset of samples, counts or a tally to the tally of its groups."""
     if dataset.kind == "tally":
         return _given(dataset, settings)
-    return of_counts(grouped(counted(dataset, settings), settings), settings)
+    direct = _direct(dataset, settings) if dataset.kind == "counts" and settings.unique else None
+    return direct or of_counts(grouped(counted(dataset, settings), settings), settings)
 
 
 def of_counts(counts: Counted, settings: Settings) -> Tallied:
@@ -69,6 +71,19 @@ def of_counts(counts: Counted, settings: Settings) -> Tallied:
         tell_problem_sets(counts.frame, counts.identity)
     cells = counts.frame.group_by(*counts.identity, "n", "c").agg(problems=pl.len().cast(pl.Int64))
     return Tallied(_sorted(cells, counts.identity), counts.identity, counts.stopped, counts.frame)
+
+
+def _direct(dataset: Dataset, settings: Settings) -> Tallied | None:
+    """Tally counts by codes, where nothing asks for their problems: no counts are built, and their names not read."""
+    refuse_sample_options(settings, "counts")
+    by = group_columns(list(dataset.identity), settings)
+    asked = settings.common or settings.pool or settings.problems is not None or settings.expect_n is not None
+    frame = None if asked or set(by) != set(dataset.identity) else coded_tally(dataset)
+    if frame is None:
+        return None
+    frame, identity = without_empty(frame, by, settings)
+    frame, by = with_group(frame, identity)
+    return Tallied(_sorted(frame.select(*by, "n", "c", "problems"), by), by, declared_stop(dataset, settings), None)
 
 
 def _given(dataset: Dataset, settings: Settings) -> Tallied:

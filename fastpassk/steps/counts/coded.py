@@ -35,6 +35,7 @@ DENSE = 4  # cells of a dense histogram, in rows of the bundle
 LOADED = 1 << 19  # rows of a bundle from which the compiled sets of attempts are worth loading
 SETTLE = 1 << 21  # rows of partial tables that are left alone
 
+CODE = "code "  # before the name of a key in a partial table, where n and c may be keys and counts
 STATE_NAMES = ("failed", "c", "bad", *MISSING)
 
 
@@ -47,11 +48,11 @@ class Codebook:
 
     def __init__(self, most: int) -> None:
         """Make an empty book of at most `most` values."""
-        self.codes: dict[str | None, int] = {}
+        self.codes: dict[str | int | None, int] = {}
         self.most = most
         self._lock = threading.Lock()
 
-    def look_up(self, values: list[str | None]) -> NDArray[np.int32]:
+    def look_up(self, values: list[str | int | None]) -> NDArray[np.int32]:
         """Return the codes of values, giving new ones a code; raises `TooManyError` when the book is full."""
         with self._lock:
             codes = self.codes
@@ -105,22 +106,51 @@ def coded_cells(dataset: Dataset, *, attempts: bool) -> pl.DataFrame | None:
     The identity columns, `problem`, `n`, `c`, `bad`, `missing` and `missing …` by reason (Int64), one row a key; or
     None when the group-by has to do it.
     """
-    if not coded.countable(dataset):
-        return None
     keys = [*dataset.identity, "problem"]
     books = {key: Codebook(MOST_VALUES) for key in keys}
     if attempts:
         books["attempt"] = Codebook(MOST_ATTEMPTS)
-    ledger = Ledger(keys)
+    cells = _counted(dataset, keys, books)
+    if cells is None or (attempts and (None in books["attempt"].codes or _repeats(cells))):
+        return None
+    return _written(cells, keys, books)
+
+
+def coded_tally(dataset: Dataset) -> pl.DataFrame | None:
+    """Count the problems of a table of counts by identity, n and c, without reading their names.
+
+    Parameters
+    ----------
+    dataset
+        Counts, whose rows are known to be one a problem.
+
+    Returns
+    -------
+    The identity columns, `n`, `c` and `problems` (Int64), one row a key; or None when this way does not pay or a row is
+    no count, which the other way will name.
+    """
+    keys = [*dataset.identity, "n", "c"]
+    books = {key: Codebook(MOST_VALUES) for key in keys}
+    cells = _counted(dataset, keys, books)
+    if cells is None or None in books["n"].codes or None in books["c"].codes:
+        return None
+    table = _keys_written(cells, keys, books).with_columns(cells["n"].alias("problems"))
+    wrong = (pl.col("n") < 1) | (pl.col("c") < 0) | (pl.col("c") > pl.col("n"))
+    return None if table.filter(wrong).height else table
+
+
+def _counted(dataset: Dataset, keys: list[str], books: dict[str, Codebook]) -> pl.DataFrame | None:
+    """Count the rows of a dataset by its coded keys; None when this way does not pay."""
+    if not coded.countable(dataset):
+        return None
+    ledger = Ledger([CODE + key for key in keys])
+    attempts = "attempt" in books and "attempt" not in keys
     try:
         with translated(dataset.inputs):
             threads.run(lambda bundle: _count(bundle, books, ledger, attempts=attempts), coded.bundles(dataset))
     except TooManyError:
         return None
-    cells = ledger.total()
-    if attempts and (None in books["attempt"].codes or _repeats(cells)):
-        return None
-    return _written(cells, keys, books)
+    return ledger.total()
 
 
 def _count(bundle: Bundle, books: dict[str, Codebook], ledger: Ledger, *, attempts: bool) -> None:
@@ -162,7 +192,7 @@ def _keys(places: Cells, codes: dict[str, Codes], books: dict[str, Codebook]) ->
     keys = {}
     for key, column in reversed(codes.items()):
         places, local = np.divmod(places, len(column.values))
-        keys[key] = books[key].look_up(column.values)[local]
+        keys[CODE + key] = books[key].look_up(column.values)[local]
     return keys
 
 
@@ -200,9 +230,14 @@ def _repeats(cells: pl.DataFrame) -> bool:
 
 def _written(cells: pl.DataFrame, keys: list[str], books: dict[str, Codebook]) -> pl.DataFrame:
     """Write the codes of the keys as the values they stand for."""
-    texts = [pl.Series(key, list(books[key].codes), pl.String).gather(cells[key]) for key in keys]
+    table = _keys_written(cells, keys, books)
     names = [name for name in ("n", *STATE_NAMES[1:]) if name in cells.columns]
     sums = cells.select(pl.col(names).fill_null(0)).with_columns(
         pl.lit(0, pl.Int64).alias(name) for name in ("c", "bad", "missing") if name not in names
     )
-    return sums.with_columns(texts).select(*keys, *sums.columns)
+    return table.with_columns(sums.get_columns())
+
+
+def _keys_written(cells: pl.DataFrame, keys: list[str], books: dict[str, Codebook]) -> pl.DataFrame:
+    kinds = {key: pl.Int64 if key in ("n", "c") else pl.String for key in keys}
+    return pl.DataFrame([pl.Series(key, list(books[key].codes), kinds[key]).gather(cells[CODE + key]) for key in keys])
