@@ -6,6 +6,7 @@ steps), never inside a kernel.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -31,8 +32,11 @@ class FastpasskWarning(UserWarning):
 
 
 def tell(message: str) -> None:
-    """Say one plain line about a result, as a `FastpasskWarning`."""
-    warnings.warn(message, FastpasskWarning, stacklevel=2)
+    """Say one plain line about a result, as a `FastpasskWarning` at the line that called the library."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fastpassk."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, FastpasskWarning, stacklevel=level - 1)
 
 
 def choose(value: object, allowed: Iterable[str], what: str) -> str:

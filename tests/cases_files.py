@@ -98,11 +98,11 @@ def case_s12_folder_names_are_texts(folder: Path) -> None:
 
 
 def case_s14_files_that_differ(folder: Path) -> None:
-    first = pl.DataFrame({"problem": ["a"], "passed": [True]})
+    first = pl.DataFrame({"model": ["m"], "problem": ["a"], "passed": [True]})
     others = [
-        pl.DataFrame({"problem": ["b"], "passed": [1], "extra": ["x"]}),
-        pl.DataFrame({"extra": [2.5], "problem": ["b"], "passed": pl.Series([1], dtype=pl.Int32)}),
-        pl.DataFrame({"passed": ["passed"], "problem": pl.Series(["b"], dtype=pl.Categorical)}),
+        pl.DataFrame({"model": ["m"], "problem": ["b"], "passed": [1], "extra": ["x"]}),
+        pl.DataFrame({"extra": [2.5], "model": ["m"], "problem": ["b"], "passed": pl.Series([1], dtype=pl.Int32)}),
+        pl.DataFrame({"passed": ["passed"], "problem": pl.Series(["b"], dtype=pl.Categorical), "model": ["m"]}),
     ]
     for place, other in enumerate(others):
         home = folder / str(place)

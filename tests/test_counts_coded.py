@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,9 @@ from fastpassk.errors import FastpasskError
 from fastpassk.kernels import counting, marking
 from fastpassk.sources import coded as decoding
 from fastpassk.steps.counts import coded
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)
@@ -265,7 +268,7 @@ def test_counts_known_to_be_unique_are_tallied_without_their_problems(
 def test_impossible_counts_are_refused_although_they_are_unique(tmp_path: Any, bad: tuple[int | None, int]) -> None:
     row = pl.DataFrame({"model": ["m"], "problem": [-1], "n": [bad[0]], "c": [bad[1]]})
     frame = pl.concat([counts().cast({"n": pl.Int64, "c": pl.Int64}), row.cast({"n": pl.Int64, "c": pl.Int64})])
-    with pytest.raises(FastpasskError, match="row 3001 has .*the first of 1 rows"):
+    with pytest.raises(FastpasskError, match=r"row 3001 has .*the first of 1 rows"):
         fp.tally(write(tmp_path / "a.parquet", frame), unique=True)
 
 
@@ -276,3 +279,16 @@ def test_unique_counts_may_still_be_shared_completed_or_narrowed(tmp_path: Any) 
     assert narrow.equals(fp.tally(path).drop("temperature"))
     with pytest.raises(FastpasskError, match="common"):
         fp.tally(path, unique=True, common=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high"), [(pa.int8(), -128, 127), (pa.uint8(), 0, 255), (pa.uint64(), 2**64 - 5, 2**64 - 1)]
+)
+def test_small_integers_over_their_whole_range(
+    kind: pa.DataType, low: int, high: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problems = pa.array([low, high, low + 1, high], kind)
+    pq.write_table(pa.table({"problem": problems, "passed": [True, False, True, True]}), tmp_path / "a.parquet")
+    ours, reference = both(tmp_path, monkeypatch)
+    assert ours.equals(reference)
+    assert set(ours["problem"]) == {str(low), str(low + 1), str(high)}

@@ -34,9 +34,7 @@ Record = dict[str, Any]
 Counts = dict[tuple[Any, ...], list[int]]  # (*identity, problem) to [n, c]
 
 IDENTITY = ("model", "benchmark", "temperature")
-import os
-
-SEEDS = range(*map(int, os.environ.get("FZ", "0 150").split()))
+SEEDS = range(150)
 
 
 class Refused(Exception):  # noqa: N818 - it is an answer, not an error

@@ -237,6 +237,36 @@ def test_urls() -> None:
             read(url)
 
 
+LONG = b"problem,passed,text\np,true," + b"x" * 200_000 + b"\nq,false,y\n"
+
+
+def test_a_long_field_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(LONG)
+    assert rows(tmp_path / "a.csv") == [("p", True), ("q", False)]
+
+
+@pytest.mark.parametrize("size", [1, 3000])
+@pytest.mark.parametrize("field", ['"a"b"', r'"a\"b"', '"ab" c', '"abc'])
+def test_quotes_that_do_not_pair_lose_no_row(tmp_path: Path, field: str, size: int) -> None:
+    lines = [f"p{i},true,{'t' * size}" for i in range(600)]
+    for place in (200, 400):
+        lines[place] = f"p,true,{field}"
+    (tmp_path / "a.csv").write_text("problem,passed,text\n" + "\n".join(lines) + "\n")
+    refused(tmp_path / "a.csv", r"a\.csv, line \d+: quotes do not pair")
+
+
+@pytest.mark.parametrize("size", [1, 1 << 20])
+@pytest.mark.parametrize("empty", ["\n", ",,\n", "\n,,\n\n"])
+def test_rows_with_nothing_in_them_are_no_samples(tmp_path: Path, empty: str, size: int) -> None:
+    (tmp_path / "a.csv").write_text(f"problem,passed,text\np,true,{'x' * size}\n{empty}q,false,\n{empty}")
+    assert rows(tmp_path / "a.csv") == [("p", True), ("q", False)]
+
+
+def test_an_array_under_the_name_of_lines_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('[{"problem": "p", "passed": true}]')
+    assert rows(tmp_path / "a.jsonl") == [("p", True)]
+
+
 def test_fingerprints(tmp_path: Path) -> None:
     FRAME.write_csv(tmp_path / "a.csv")
     FRAME[:9].write_csv(tmp_path / "b.csv")

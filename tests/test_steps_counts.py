@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -267,3 +269,19 @@ def test_provenance_goes_with_the_frame_and_not_with_its_copies() -> None:
     assert facts["options"] == {"missing": "fail"}
     assert facts["identity"] == ["group"]
     assert fp.provenance(frame.filter(pl.col("n") > 0)) is None
+
+
+def test_files_without_identity_are_counted_together_with_a_note_or_kept_apart(tmp_path: Path) -> None:
+    for name in ("a-7b_results.jsonl", "b.7.results.jsonl"):
+        (tmp_path / name).write_text(f'{{"task_id": "p", "passed": true, "note": "{name}"}}\n')
+    with pytest.warns(FastpasskWarning, match=r"the 2 files have no column .* by='file'"):
+        assert rows(fp.count(tmp_path)) == [("all", "p", 2, 2)]
+    assert rows(fp.count(tmp_path, by="file")) == [("a-7b_results", "p", 1, 1), ("b.7.results", "p", 1, 1)]
+    with pytest.warns(FastpasskWarning, match="the 2 files"):
+        assert rows(fp.count(tmp_path, where="file = 'b.7.results'")) == [("all", "p", 1, 1)]
+
+
+def test_files_that_number_their_attempts_need_no_note(tmp_path: Path) -> None:
+    for attempt in range(2):
+        (tmp_path / f"{attempt}.csv").write_text(f"problem,passed,attempt\np,1,{attempt}\n")
+    assert rows(fp.count(tmp_path)) == [("all", "p", 2, 2)]

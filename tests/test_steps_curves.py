@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import fastpassk as fp
 from fastpassk import FastpasskError, FastpasskWarning, UsageError
+from fastpassk.steps.curves.curve import PARTIAL
 
 TALLY = pl.DataFrame({"model": ["m"] * 3, "n": [10, 10, 10], "c": [0, 3, 10], "problems": [5, 2, 1]})
 
@@ -93,10 +94,38 @@ def test_a_short_problem_makes_the_point_null_and_says_so() -> None:
 
 
 def test_available_averages_the_others_and_says_so() -> None:
-    with pytest.warns(FastpasskWarning, match="pass@10 is a mean over the problems that have enough samples: 1 of 3"):
+    with pytest.warns(FastpasskWarning) as notes:
         frame = fp.curve(RAGGED, [9, 10, 11], undefined="available")
     assert frame["estimate"].to_list() == [2 / 3, 0.5, None]
     assert frame["undefined"].to_list() == [0, 1, 3]
+    assert [str(note.message) for note in notes] == [
+        "pass@11 is null: 3 of 3 problems have n < 11 (group=all)",
+        f"pass@10 {PARTIAL}: 1 of 3 problems has n < 10 (group=all); it may be lower than at a smaller k",
+    ]
+
+
+def test_a_group_that_is_null_does_not_speak_for_one_that_is_not() -> None:
+    counts = {"model": ["a", "b", "b"], "problem": ["p", "p", "q"], "n": [5, 5, 10], "c": [1, 1, 3]}
+    with pytest.warns(FastpasskWarning) as notes:
+        fp.curve(counts, 8, undefined="available", common=False)
+    said = [str(note.message).partition(":")[0] for note in notes if "pass@8" in str(note.message)]
+    assert said == ["pass@8 is null", "pass@8 is a mean over the problems that have enough samples"]
+
+
+@pytest.mark.parametrize(("metric", "name"), [("skill", "skill at k = 3"), ("rank@k", "rank@3"), ("top^k", "top^3")])
+def test_a_null_point_is_named_by_its_metric(metric: str, name: str) -> None:
+    scores = {"problem": ["p", "q"], "metric": [metric] * 2, "k": [3, 3], "score": [0.5, None]}
+    with pytest.warns(FastpasskWarning) as notes:
+        fp.curve(scores)
+    assert str(notes[0].message) == f"{name} is null: 1 of 2 problems has no score (group=all)"
+
+
+def test_scores_without_a_metric_are_refused() -> None:
+    scores = {"problem": ["p", "q"], "metric": ["mine", None], "k": [1, 1], "score": [0.5, 1.0]}
+    with pytest.raises(FastpasskError, match="the metric is null in 1 rows"):
+        fp.curve(scores)
+    with pytest.raises(UsageError, match="no metric is named"):
+        fp.curve(scores, metric=[])
 
 
 def test_undefined_error_refuses() -> None:

@@ -47,6 +47,23 @@ def test_an_input_may_not_be_counted_twice(tmp_path: Path) -> None:
         fp.merge([fp.merge([counts, fp.count(part(2))]), counts])
 
 
+def test_counts_counted_again_keep_their_inputs(tmp_path: Path) -> None:
+    part(1).write_parquet(tmp_path / "in.parquet")
+    counts = fp.count(tmp_path / "in.parquet")
+    fp.write(counts, tmp_path / "counts.parquet")
+    for again in (fp.count(counts), fp.count(tmp_path / "counts.parquet"), fp.count(fp.count(counts))):
+        with pytest.raises(FastpasskError, match="same input"):
+            fp.merge([tmp_path / "counts.parquet", again])
+
+
+def test_a_part_made_of_files_and_rows_names_both(tmp_path: Path) -> None:
+    part(1).write_parquet(tmp_path / "in.parquet")
+    both = fp.count([tmp_path / "in.parquet", part(2)])
+    named = fp.provenance(both)["inputs"]
+    assert [one.partition(":")[0] == "rows" for one in named] == [False, True]
+    assert fp.merge([both, fp.count(part(3))]).equals(fp.count([part(1), part(2), part(3)]))
+
+
 def test_equal_keys_of_unknown_inputs_are_refused_and_other_keys_join() -> None:
     plain = pl.DataFrame({"problem": ["a"], "n": [2], "c": [1]})
     with pytest.raises(FastpasskError, match="do not say what they were counted from"):
@@ -63,3 +80,19 @@ def test_parts_counted_in_different_ways_are_refused() -> None:
         fp.merge([part(1)])
     with pytest.raises(UsageError, match="nothing to merge"):
         fp.merge([])
+
+
+def test_parts_of_several_models_whose_names_were_supplied() -> None:
+    plain = part(1).drop("model")
+    merged = fp.merge([fp.count(plain, assume={"model": name}) for name in ("a", "b")])
+    assert merged["model"].unique().sort().to_list() == ["a", "b"]
+
+
+def test_provenance_of_a_file(tmp_path: Path) -> None:
+    counts = fp.count(part(1))
+    fp.write(counts, tmp_path / "counts.parquet")
+    fp.write(counts, tmp_path / "counts.csv")
+    assert fp.provenance(tmp_path / "counts.parquet") == fp.provenance(counts)
+    assert fp.provenance(tmp_path / "counts.csv") is None
+    with pytest.raises(FastpasskError):
+        fp.provenance(tmp_path / "absent.parquet")

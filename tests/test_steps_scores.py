@@ -16,7 +16,8 @@ TRIPLES = pl.DataFrame({"id": [7, 8, 9, 10], "n": [4, 4, 2, 5], "c": [2, 0, 1, 5
 
 
 def test_scores_of_problems() -> None:
-    frame = fp.score(COUNTS, [1, 2, 4])
+    with pytest.warns(fp.FastpasskWarning, match="2 of 9 scores are null: their problem has n < k"):
+        frame = fp.score(COUNTS, [1, 2, 4])
     assert frame.columns == ["model", "problem", "n", "c", "metric", "k", "score"]
     assert frame.rows()[:3] == [
         ("x", "a", 3, 3, "pass@k", 1, 1.0),
@@ -96,3 +97,14 @@ def test_scores_into_a_file(tmp_path: Path, suffix: str) -> None:
     assert path.stat().st_size > 0
     if suffix == "parquet":
         assert pl.read_parquet(path).equals(fp.score(COUNTS, [1]))
+
+
+def test_the_source_is_not_overwritten(tmp_path: Path) -> None:
+    source = tmp_path / "in.parquet"
+    TRIPLES.write_parquet(source)
+    before = source.read_bytes()
+    (tmp_path / "link.parquet").symlink_to(source)
+    for target in (source, tmp_path / "link.parquet", tmp_path / "." / "in.parquet"):
+        with pytest.raises(UsageError, match="is one of the inputs and would be overwritten"):
+            fp.score(source, sink=target)
+    assert source.read_bytes() == before

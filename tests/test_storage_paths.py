@@ -7,6 +7,7 @@ import io
 import os
 import subprocess
 import sys
+import threading
 import warnings
 from pathlib import Path
 
@@ -106,7 +107,9 @@ def test_the_same_file_twice(tmp_path: Path) -> None:
 def test_copies_are_told_of(tmp_path: Path) -> None:
     put(tmp_path / "a.csv")
     put(tmp_path / "deep" / "b.csv")
-    with pytest.warns(FastpasskWarning, match=r"b\.csv holds the same bytes as .*a\.csv; its samples count twice"):
+    with pytest.warns(
+        FastpasskWarning, match=r"b\.csv holds the same bytes as .*a\.csv; if it is a copy, its samples count twice"
+    ):
         assert len(expand(tmp_path)) == 2
 
 
@@ -128,6 +131,24 @@ def test_links_in_circles_end(tmp_path: Path) -> None:
 # formats
 
 FRAME = pl.DataFrame({"problem": ["p", "q"], "passed": [True, False]})
+
+
+def test_a_link_to_nothing_is_an_error(tmp_path: Path) -> None:
+    put(tmp_path / "a.csv")
+    (tmp_path / "b.csv").symlink_to(tmp_path / "gone.csv")
+    with pytest.raises(FastpasskError, match=r"b\.csv cannot be read: .*No such file"):
+        expand(tmp_path)
+
+
+@pytest.mark.parametrize("data", [TEXT, b'{"problem": "p", "passed": true}\n'])
+def test_a_pipe_is_read_once(tmp_path: Path, data: bytes) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(data,), daemon=True)
+    writer.start()
+    (file,) = expand(pipe)
+    writer.join()
+    assert (file.name, file.path.read_bytes()) == (str(pipe), data)
 
 
 def _bytes(kind: str) -> bytes:
@@ -209,7 +230,9 @@ def test_frames_of_zstd_follow_one_another(tmp_path: Path) -> None:
 # standard input
 
 
-@pytest.mark.parametrize("data", [TEXT, gzip.compress(TEXT, mtime=0), _bytes("parquet"), b'{"problem": "p", "passed": true}\n'])
+@pytest.mark.parametrize(
+    "data", [TEXT, gzip.compress(TEXT, mtime=0), _bytes("parquet"), b'{"problem": "p", "passed": true}\n']
+)
 def test_standard_input(data: bytes, tmp_path: Path) -> None:
     script = (
         "from fastpassk.sources import read, collect\nd = read('-')\n"

@@ -94,6 +94,41 @@ def test_permissions_are_those_of_any_new_file(tmp_path: Path) -> None:
     assert (tmp_path / "a.parquet").stat().st_mode & 0o777 == 0o640
 
 
+def test_names_as_long_as_they_may_be(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 240 + ".csv")
+    write_frame(pl.DataFrame({"a": [1]}), path)
+    assert path.read_text() == "a\n1\n"
+
+
+def test_what_is_no_frame_or_does_not_fit_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="a LazyFrame is not written"):
+        write_frame(pl.LazyFrame({"a": [1]}), tmp_path / "a.csv")  # type: ignore[arg-type]
+    with pytest.raises(FastpasskError, match=r"a\.csv cannot be written: CSV .*nested"):
+        write_frame(pl.DataFrame({"a": [[1]]}), tmp_path / "a.csv")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", OUTPUTS)
+@pytest.mark.parametrize("what", ["fp.write(fp.score(frame), out)", "fp.score(frame, sink=out)"])
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, suffix: str, what: str) -> None:
+    code = f"""
+import resource, sys
+import fastpassk as fp, polars as pl
+frame = pl.DataFrame({{"n": range(1, 20001), "c": [1] * 20000, "k": [1] * 20000}})
+out = sys.argv[1]
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+    {what}
+except fp.FastpasskError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / f"a{suffix}")], capture_output=True, text=True, check=False
+    )
+    assert "cannot be written" in done.stdout, done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_links_stay_links(tmp_path: Path) -> None:
     (tmp_path / "real.csv").write_text("old")
     (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from fastpassk.errors import UsageError, hint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
 
@@ -65,6 +65,13 @@ class Output:
     def data_path(self) -> str | None:
         """The file to write, when it holds data rather than text for people."""
         return None if self.path is None or _is_markdown(self.path) else self.path
+
+    def refuse_input(self, sources: Sequence[str]) -> None:
+        """Raise a `UsageError` when the file to be written exists and is one of the inputs."""
+        if self.path is not None and Path(self.path).is_file():
+            from fastpassk.storage import expand, refuse_input
+
+            refuse_input(self.path, expand([source for source in sources if source != "-"]))
 
     def _check(self) -> None:
         """Find before the work what would spoil it at the end."""

@@ -52,6 +52,7 @@ def _run(words: Sequence[str]) -> int:
     from fastpassk.cli.progress import progress
 
     output = Output.of(call.output)
+    output.refuse_input(call.sources)
     with _notes(quiet=output.quiet):
         with progress(_doing(call), quiet=output.quiet):
             result = _call(call, output)

@@ -107,7 +107,7 @@ def kind_of(roles: Iterable[str]) -> str:
     return "samples"
 
 
-def check_key(frame: pl.DataFrame, key: list[str], what: str) -> None:
+def check_key(frame: pl.DataFrame, key: list[str], what: str, remedy: str = REMEDY) -> None:
     """Raise a `FastpasskError` naming the first key that stands in more than one row of `frame`."""
     import polars as pl
 
@@ -115,7 +115,7 @@ def check_key(frame: pl.DataFrame, key: list[str], what: str) -> None:
     if not repeated.height:
         return
     first = describe(repeated.select(key).row(0, named=True))
-    raise FastpasskError(f"{what}: {first} stands in {repeated[ROWS][0]} rows ({repeated.height} such keys); {REMEDY}")
+    raise FastpasskError(f"{what}: {first} stands in {repeated[ROWS][0]} rows ({repeated.height} such keys); {remedy}")
 
 
 def describe(row: dict[str, object]) -> str:

@@ -153,7 +153,7 @@ def _whole(value: object) -> int:
         number = int(value) if isinstance(value, str) else int(value.__index__())  # type: ignore[attr-defined]
     except (ValueError, AttributeError):
         number = 0
-    if number < 1 or isinstance(value, bool):
+    if not 1 <= number < 2**63 or isinstance(value, bool):
         raise UsageError(f"k has {value!r}; it must be a whole number of at least 1, a list of them, or 'all'")
     return number
 

@@ -40,7 +40,7 @@ def provenance(frame: pl.DataFrame) -> dict[str, object] | None:
     Version, kind of frame, options and a hash of the sorted integers behind it; no clock and no path.
     """
     shape, facts = _kept.get(id(frame), (None, None))
-    return deepcopy(facts) if shape == frame.shape else None
+    return deepcopy(facts) if facts is not None and shape == frame.shape else None
 
 
 def digest(frame: pl.DataFrame) -> str:

@@ -34,7 +34,8 @@ def temperature(name: str, kind: pl.DataType) -> pl.Expr:
     """Write numbers as the text of their Float64 value (`0.20` is `0.2`, 0 is `0.0`); other text stays."""
     refuse_nested(name, kind)
     text = pl.col(name).cast(pl.String)
-    number = text.str.strip_chars().cast(pl.Float64, strict=False) + 0.0  # -0.0 is 0.0
+    number = text.str.strip_chars().cast(pl.Float64, strict=False)
+    number = pl.when(number == 0).then(0.0).otherwise(number)  # -0.0 is 0.0
     written = pl.when(number.is_not_null()).then(number.cast(pl.String)).otherwise(text)
     return pl.when((text != "") & number.is_not_nan().fill_null(value=True)).then(written)
 

@@ -14,6 +14,7 @@ from fastpassk.sources import slices
 from fastpassk.sources.failures import translated
 from fastpassk.sources.opening import open_all, open_one
 from fastpassk.sources.roles import Names, Roles, resolve
+from fastpassk.sources.tables import FILE
 from fastpassk.sources.views import View, shaped, view
 from fastpassk.storage import FORMATS
 
@@ -191,9 +192,11 @@ def _views(tables: list[Table], resolved: list[Roles], wishes: _Wishes) -> list[
     named = wishes.names.named.get("problem")
     about = slices.about(wishes.meta, named, used) if wishes.meta else None
     more = about.schema if about else {}
+    given = [table.folders | wishes.values() for table in tables]
+    constants = [{name: one[name] for name in one if name != FILE or FILE in used} for one in given]
     views = [
-        view(table, roles, table.folders | wishes.values(), words, more, wishes.threshold)
-        for table, roles in zip(tables, resolved, strict=True)
+        view(table, roles, values, words, more, wishes.threshold)
+        for table, roles, values in zip(tables, resolved, constants, strict=True)
     ]
     if about:
         views, raw = [slices.joined(each, about) for each in views], views

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from fastpassk.storage import File
 
+FILE = "file"  # the column that the name of the file gives, where it is asked for
 HEAD = 1000  # rows that are looked at before all of them
 
 
@@ -33,8 +34,9 @@ class Table:
 
     @property
     def folders(self) -> dict[str, str]:
-        """The columns that the names of folders give; a column of the file itself goes first."""
-        return {key: value for key, value in (self.file.partition if self.file else ()) if key not in self.schema}
+        """The columns that the path gives: those of folders, and the name of the file; the file's own go first."""
+        given = {FILE: self.file.stem, **dict(self.file.partition)} if self.file else {}
+        return {key: value for key, value in given.items() if key not in self.schema}
 
     @property
     def columns(self) -> list[str]:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+NAMING = ("by", "problem", "passed", "attempt", "n", "c", "assume")
+
+
 @dataclass(frozen=True)
 class Part:
     """One part: its name for messages, its counts, and the inputs that went into them (none when unknown)."""
@@ -57,7 +60,8 @@ def merge(parts: Iterable[Any]) -> pl.DataFrame:
     key = [*first.identity, "problem"]
     rows = pl.concat([part.frame.select(*key, "n", "c") for part in loaded])
     if not all(part.inputs for part in loaded):
-        check_key(rows, key, "the parts do not say what they were counted from, so equal keys cannot be added")
+        what = "some parts do not say what they were counted from (CSV has no place for it), and equal keys might count"
+        check_key(rows, key, f"{what} a sample twice", "merge Parquet or Arrow files that count has written")
     frame = rows.group_by(key).agg(pl.col("n", "c").sum()).sort(key, nulls_last=True)
     return remember(
         frame,
@@ -77,11 +81,17 @@ def _load(place: int, source: Any) -> Part:
         raise UsageError(f"part {place + 1} is a table of {dataset.kind}; merge adds counts, made by count")
     counts = counted(dataset, Settings())
     check_key(counts.frame, [*counts.identity, "problem"], f"part {place + 1}")
-    name, options = listing(dataset.files) or f"part {place + 1}", [said.get("options") for said in dataset.said]
+    name, options = listing(dataset.files) or f"part {place + 1}", [_policies(said) for said in dataset.said]
     if any(other != options[0] for other in options):
         raise FastpasskError(f"{name} were counted in different ways; count all of them the same way")
     inputs = tuple(map(str, counts.inputs)) if all(said.get("inputs") for said in dataset.said) else ()
     return Part(name, counts.frame, counts.identity, counts.stopped, options[0], inputs)
+
+
+def _policies(said: dict[str, object]) -> dict[str, object] | None:
+    """Return the options that change what was counted: names of columns may differ from part to part."""
+    options = said.get("options")
+    return {name: options[name] for name in options if name not in NAMING} if isinstance(options, dict) else None
 
 
 def _refuse_strangers(parts: list[Part]) -> None:

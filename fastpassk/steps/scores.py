@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from fastpassk import arrays
-from fastpassk.errors import FastpasskError, UsageError
+from fastpassk.errors import FastpasskError, UsageError, tell
 from fastpassk.metrics import metric as metric_named
 from fastpassk.metrics.evaluate import evaluate
 from fastpassk.metrics.stopping import check_metric, effective, limits
@@ -17,7 +17,7 @@ from fastpassk.schema.policies import DEFAULT_METRIC, Ks, ks_up_to, parse_ks, pa
 from fastpassk.schema.provenance import digest, provenance, remember
 from fastpassk.sources import Dataset, collect, read, sink_parquet
 from fastpassk.steps.counts import counted, grouped
-from fastpassk.storage import write_frame
+from fastpassk.storage import refuse_input, write_frame
 
 if TYPE_CHECKING:
     import os
@@ -66,6 +66,8 @@ def score(
     """
     settings, ks, metrics = Settings.of(options), parse_ks(k), chosen(parse_names(metric))
     dataset = read(source, **settings.reading())
+    if sink is not None:
+        refuse_input(sink, dataset.inputs)
     if dataset.kind == "triples":
         return _score_rows(dataset, metrics, ks, sink, settings)
     counts = grouped(counted(dataset, settings), settings)
@@ -74,11 +76,19 @@ def score(
     facts: dict[str, object] = {"metric": [one.name for one in metrics], "stopped": counts.stopped}
     sha = digest(counts.frame.sort(*counts.identity, "problem", nulls_last=True))
     facts |= {"identity": counts.identity, "options": settings.stated(), "counts_sha256": sha}
+    _tell_undefined(frame)
     frame = remember(frame, "scores", **facts)
     if sink is None:
         return frame
     write_frame(frame, sink, provenance(frame))
     return remember(frame.clear(), "scores", **facts)
+
+
+def _tell_undefined(frame: pl.DataFrame) -> None:
+    """Say in one line how many scores are null, and why."""
+    undefined = frame["score"].null_count()
+    if undefined:
+        tell(f"{undefined} of {frame.height} scores are null: their problem has n < k, so the value is undefined")
 
 
 def chosen(names: list[str] | None) -> list[Metric]:

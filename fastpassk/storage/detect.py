@@ -46,6 +46,14 @@ class File:
     compression: str | None = None  # "gzip", "zstd" or None
     partition: tuple[tuple[str, str], ...] = ()  # hive keys of its folders, as text
 
+    @property
+    def stem(self) -> str:
+        """The name of the file, without its folders and known suffixes."""
+        name = Path(self.name).name
+        while Path(name).suffix.lower() in (*SUFFIXES, *COMPRESSIONS):
+            name = Path(name).stem
+        return name
+
 
 def known(name: str) -> bool:
     """Tell whether the suffix of a file name is one that is read."""

@@ -10,7 +10,7 @@ import atexit
 import glob
 import os
 import re
-import shutil
+import select
 import sys
 import tempfile
 from pathlib import Path
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+://")
+BLOCK = 1 << 20
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -64,6 +65,14 @@ def expand(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], fo
     _refuse_repeats(files)
     _warn_of_copies(files)
     return files
+
+
+def refuse_input(path: str | os.PathLike[str], files: Iterable[File]) -> None:
+    """Raise a `UsageError` when a file to be written is one of those that are read."""
+    real = os.path.realpath(path)
+    for file in files:
+        if os.path.realpath(file.path) == real:
+            raise UsageError(f"{path} is one of the inputs and would be overwritten; write to another file")
 
 
 def _expand_one(text: str, format: str) -> list[File]:
@@ -145,8 +154,32 @@ def _spooled(stream: BinaryIO) -> Path:
     handle, name = tempfile.mkstemp(prefix="fastpassk-", suffix=".input")
     atexit.register(Path(name).unlink, missing_ok=True)
     with os.fdopen(handle, "wb") as out:
-        shutil.copyfileobj(stream, out)
+        while _ready(stream) and (block := _some(stream)):
+            out.write(block)
     return Path(name)
+
+
+def _some(stream: BinaryIO) -> bytes:
+    """Read what is there: a full block would wait for more."""
+    return stream.read1(BLOCK) if hasattr(stream, "read1") else stream.read(BLOCK)
+
+
+def _ready(stream: BinaryIO) -> bool:
+    """Wait until there is something to read, a moment at a time.
+
+    Polars takes over the signal of Ctrl-C in a way that restarts a read that waits, so that Python never hears of it.
+    """
+    if os.name == "posix" and _is_real(stream):
+        while not select.select([stream], [], [], 0.1)[0]:
+            pass
+    return True
+
+
+def _is_real(stream: BinaryIO) -> bool:
+    try:
+        return stream.fileno() >= 0
+    except (OSError, AttributeError):  # replaced by something in memory
+        return False
 
 
 def _refuse_repeats(files: list[File]) -> None:
@@ -168,4 +201,4 @@ def _warn_of_copies(files: list[File]) -> None:
         for file in group if len(group) > 1 else ():
             other = prints.setdefault(fingerprint(file.path), file.name)
             if other != file.name:
-                tell(f"{file.name} holds the same bytes as {other}; its samples count twice")
+                tell(f"{file.name} holds the same bytes as {other}; if it is a copy, its samples count twice")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from fastpassk.errors import FastpasskError, UsageError
+from fastpassk.errors import FastpasskError, UsageError, tell
 from fastpassk.schema.options import Options, Settings
 from fastpassk.schema.provenance import digest, remember
 from fastpassk.sources import Dataset, fingerprints, read
@@ -78,6 +78,7 @@ def _stated(inputs: tuple[str | None, ...], frame: pl.DataFrame) -> list[str]:
 def counted(dataset: Dataset, settings: Settings) -> Counted:
     """Bring a dataset of samples or counts to counts keyed by its full identity and problem."""
     if dataset.kind == "samples":
+        _tell_files(dataset)
         frame = counts_of_samples(dataset, settings)
     elif dataset.kind == "counts":
         frame = checked_counts(dataset, settings)
@@ -89,6 +90,16 @@ def counted(dataset: Dataset, settings: Settings) -> Counted:
     frame = frame.select(*dataset.identity, "problem", "n", "c")
     frame, identity = without_empty(frame, list(dataset.identity), settings)
     return Counted(frame, identity, stopped, tuple(fingerprints(dataset)))
+
+
+def _tell_files(dataset: Dataset) -> None:
+    """Say that samples of several files are counted together when nothing in them says what they are samples of."""
+    told = dataset.identity or "attempt" in dataset.columns or dataset.columns.get("problem") == "(folder)"
+    if len(dataset.inputs) > 1 and not told:
+        tell(
+            f"the {len(dataset.inputs)} files have no column that says which model they are of, so all are counted as "
+            "repeats of one experiment; by='file' (--by file) keeps them apart"
+        )
 
 
 def grouped(counts: Counted, settings: Settings) -> Counted:

@@ -74,12 +74,15 @@ def tell_problem_sets(frame: pl.DataFrame, by: list[str]) -> None:
     kinds = sets.select(*scope, PROBLEMS, SUM).unique()
     if kinds.height == kinds.select(scope or pl.lit(0)).n_unique():
         return
+    groups = sets.height
+    common = frame.group_by("problem").len().filter(pl.col("len") == groups).height
+    advice = "; common=True (--common) keeps those" if common else ""
     sizes = sets.sort([PROBLEMS, *by], nulls_last=True)
     small, large = sizes.row(0, named=True), sizes.row(-1, named=True)
     few, many = ({name: row[name] for name in by} for row in (small, large))
     tell(
         f"groups were run on different problems, from {small[PROBLEMS]} ({describe(few)}) to {large[PROBLEMS]} "
-        f"({describe(many)}); common=True (--common) keeps the shared ones"
+        f"({describe(many)}); {common} are in all {groups} groups{advice}"
     )
 
 
@@ -126,10 +129,16 @@ def _rule(short: pl.DataFrame, by: list[str], settings: Settings) -> str:
     absent = int((short[EXPECTED] - short["n"]).sum())
     gone = short.filter(pl.col("n") == 0).height
     first = describe(short.sort([*by, "problem"], nulls_last=True).select(*by, "problem").row(0, named=True))
-    fact = f"{absent} expected samples are absent in {short.height} problems, {gone} of them absent as a whole"
+    usual = "" if settings.expect_n else f" (expected is the group's most frequent n, {_span(short[EXPECTED])})"
+    fact = f"{absent} expected samples are absent in {short.height} problems, {gone} of them absent as a whole{usual}"
     if rule == "error":
         raise FastpasskError(f"{fact}, first {first}; say what they are: missing='fail' or 'drop' (--missing)")
     if rule == "harness":
         raise UsageError("missing='harness' needs a format with a rule of its own; allowed here: error, fail, drop")
     tell(f"missing={rule}: {fact}; {'they count as failures' if rule == 'fail' else 'they were left out'}")
     return rule
+
+
+def _span(numbers: pl.Series) -> str:
+    values = numbers.unique().sort().to_list()
+    return str(values[0]) if len(values) == 1 else f"{values[0]} to {values[-1]}"
