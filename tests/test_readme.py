@@ -65,7 +65,24 @@ def identity_table() -> str:
     return markdown(["role", "names it goes by"], rows)
 
 
-TABLES = {"metrics": metrics_table, "frames": frames_table, "policies": policies_table, "columns": identity_table}
+def outcomes_table() -> str:
+    """The texts that are outcomes, from the schema."""
+    from fastpassk.schema import outcomes
+
+    words = {"passed": outcomes.PASSED, "failed": outcomes.FAILED, "no outcome": outcomes.NO_OUTCOME}
+    rows = [
+        [name, ", ".join(f"`{word}`" if word else "nothing" for word in spelled)] for name, spelled in words.items()
+    ]
+    return markdown(["outcome", "texts"], rows)
+
+
+TABLES = {
+    "metrics": metrics_table,
+    "frames": frames_table,
+    "policies": policies_table,
+    "columns": identity_table,
+    "outcomes": outcomes_table,
+}
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:
