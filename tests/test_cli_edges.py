@@ -233,7 +233,8 @@ def test_head_ends_a_long_output_quietly() -> None:
     assert (done.stdout, done.stderr) == ("n\n0\n0\n", "")
 
 
-def test_an_interrupt_ends_with_130_and_leaves_no_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_with_130_and_leaves_no_file(tmp_path: Path, number: signal.Signals) -> None:
     code = (
         "import sys, time, fastpassk; from fastpassk.cli import main\n"
         "def slow(*_, sink=None, **__):\n"
@@ -241,7 +242,7 @@ def test_an_interrupt_ends_with_130_and_leaves_no_file(tmp_path: Path) -> None:
         "    with atomic(sink) as part:\n"
         "        part.write_text('half'); print('ready', flush=True); time.sleep(30)\n"
         "fastpassk.score = slow\n"
-        "sys.exit(main(['score', 'x.csv', '-o', sys.argv[1]]))"
+        "sys.argv[1:1] = ['score', 'x.csv', '-o']\nsys.exit(main())"
     )
     target = tmp_path / "out.csv"
     work = subprocess.Popen(
@@ -249,7 +250,7 @@ def test_an_interrupt_ends_with_130_and_leaves_no_file(tmp_path: Path) -> None:
     )
     assert work.stdout is not None
     assert work.stdout.readline() == "ready\n"
-    work.send_signal(signal.SIGINT)
+    work.send_signal(number)
     _, error = work.communicate(timeout=20)
     assert (work.returncode, error) == (130, "fastpassk: interrupted\n")
     assert list(tmp_path.iterdir()) == []
@@ -276,3 +277,30 @@ def test_python_m_runs_it_and_passes_the_status_on() -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("fastpassk: error: ")
     assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_ends_a_wait_for_standard_input(tmp_path: Path) -> None:
+    """Polars takes the signal in a way that restarts a waiting read, so the wait must come up for air."""
+    env = os.environ | {"TMPDIR": str(tmp_path)}
+    work = subprocess.Popen(
+        [sys.executable, "-m", "fastpassk", "curve", "-"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env,
+    )  # fmt: skip
+    deadline = time.monotonic() + 30
+    while not list(tmp_path.glob("fastpassk-*")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    work.send_signal(signal.SIGINT)
+    work.wait(timeout=20)  # with standard input still open
+    _, error = work.communicate()
+    assert (work.returncode, error) == (130, "fastpassk: interrupted\n")
+    assert list(tmp_path.glob("fastpassk-*")) == []
+
+
+@pytest.mark.parametrize("command", ["curve", "count", "score"])
+def test_an_input_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    source = tmp_path / "dump.csv"
+    source.write_text("problem,passed\na,1\n")
+    assert main([command, str(source), "-o", str(source)]) == 2
+    assert "would be overwritten" in capsys.readouterr().err
+    assert main([command, str(tmp_path), "-o", str(source)]) == 2
+    assert source.read_text() == "problem,passed\na,1\n"

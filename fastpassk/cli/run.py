@@ -7,6 +7,7 @@ or two lines on standard error. With FASTPASSK_DEBUG=1 the traceback stands befo
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from contextlib import contextmanager
@@ -32,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv
         The words after the program's name; those of the process by default.
     """
+    if argv is None:  # a process of its own: asked to end, it cleans up as after Ctrl-C
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         status = _run(sys.argv[1:] if argv is None else argv)
         _flush()
