@@ -79,7 +79,7 @@ def _load(place: int, source: Any) -> Part:
     dataset = read(source)
     if dataset.kind != "counts":
         raise UsageError(f"part {place + 1} is a table of {dataset.kind}; merge adds counts, made by count")
-    counts = counted(dataset, Settings())
+    counts = counted(dataset, Settings(unique=True))  # the key is checked below, by the name of the part
     check_key(counts.frame, [*counts.identity, "problem"], f"part {place + 1}")
     name, options = listing(dataset.files) or f"part {place + 1}", [_policies(said) for said in dataset.said]
     if any(other != options[0] for other in options):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from fastpassk.errors import FastpasskError, UsageError
+from fastpassk.schema.frames import check_key
 from fastpassk.sources import Dataset, collect
 
 if TYPE_CHECKING:
@@ -17,15 +18,14 @@ ROW = "__row"  # a helper column, in no table's way
 
 
 def checked_counts(dataset: Dataset, settings: Settings) -> pl.DataFrame:
-    """Return the counts of a dataset, with 0 <= c <= n and n >= 1 in every row.
-
-    A key that stands twice is left for the step that narrows to `by`, which knows whether it was pooled.
-    """
+    """Return the counts of a dataset: 0 <= c <= n and n >= 1 in every row, each identity and problem once."""
     refuse_sample_options(settings, "counts")
     frame = collect(dataset, dataset.frame)
     refuse_bad_counts(frame, ["n", "c"])
     if frame["problem"].null_count():
         raise FastpasskError(f"the problem is null in {frame['problem'].null_count()} rows of the counts")
+    if not settings.unique:
+        check_key(frame, [*dataset.identity, "problem"], "counts")
     return frame.select(pl.exclude("bad", "raw"))
 
 

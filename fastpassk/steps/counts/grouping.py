@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from fastpassk.errors import FastpasskError, UsageError, hint, listing
-from fastpassk.schema.frames import check_key, describe
+from fastpassk.schema.frames import describe
 
 if TYPE_CHECKING:
     from fastpassk.schema.options import Settings
@@ -40,8 +40,6 @@ def narrow(frame: pl.DataFrame, identity: list[str], by: list[str], settings: Se
     column that varies inside a (by, problem) is an error that shows two of its values.
     """
     dropped = [name for name in identity if name not in by]
-    if not settings.unique:
-        check_key(frame, [*identity, "problem"], "counts")
     if not dropped:
         return frame
     for name in dropped:
