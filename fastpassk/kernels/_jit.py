@@ -105,8 +105,11 @@ def _room_stamp() -> tuple[tuple[str, int, int], ...]:
 
 
 def _read_only(argument: Any) -> Any:
-    """Return a read-only view of an array; anything else unchanged."""
-    if isinstance(argument, np.ndarray) and argument.flags.writeable:
+    """Return a read-only view of an array; anything else unchanged.
+
+    The flag is set without being asked for: NumPy 1.26 warns on asking an array that `broadcast_arrays` made.
+    """
+    if isinstance(argument, np.ndarray):
         argument = argument.view()
         argument.flags.writeable = False
     return argument
