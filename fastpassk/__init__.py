@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fastpassk.arrays import pass_at_k, pass_curve, pass_hat_k, plug_in
     from fastpassk.errors import FastpasskError, FastpasskWarning, UsageError
     from fastpassk.metrics import METRICS
+    from fastpassk.schema.options import Options
     from fastpassk.sources import Dataset, read
     from fastpassk.steps.checks import check
     from fastpassk.steps.counts.count import count
@@ -43,6 +44,7 @@ _HOMES = {
     "UsageError": "errors",
     "FastpasskWarning": "errors",
     "METRICS": "metrics",
+    "Options": "schema.options",
 }
 
 __all__ = [
@@ -50,6 +52,7 @@ __all__ = [
     "Dataset",
     "FastpasskError",
     "FastpasskWarning",
+    "Options",
     "UsageError",
     "__version__",
     "check",

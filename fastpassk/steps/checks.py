@@ -27,7 +27,7 @@ def check(source: Any, **options: Unpack[Options]) -> Facts:
     source
         Anything that `read` takes.
     options
-        The options of `read`; see `fastpassk.schema.options.Options`.
+        The options of `read`; see `fastpassk.Options`.
 
     Returns
     -------

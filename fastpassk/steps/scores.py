@@ -52,7 +52,7 @@ def score(
     sink
         A file to write instead of returning rows; triples are streamed to Parquet in bounded memory.
     options
-        See `fastpassk.schema.options.Options`.
+        See `fastpassk.Options`.
 
     Returns
     -------

@@ -40,7 +40,7 @@ def tally(source: Any, **options: Unpack[Options]) -> pl.DataFrame:
     source
         Samples, counts, or a tally, in any form that `read` takes.
     options
-        See `fastpassk.schema.options.Options`.
+        See `fastpassk.Options`.
 
     Returns
     -------

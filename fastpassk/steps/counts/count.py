@@ -42,7 +42,7 @@ def count(source: Any, **options: Unpack[Options]) -> pl.DataFrame:
     source
         A path, glob, directory, list of these, Polars frame, or anything with `__arrow_c_stream__`; samples or counts.
     options
-        See `fastpassk.schema.options.Options`; here `by` names the identity columns itself.
+        See `fastpassk.Options`; here `by` names the identity columns itself.
 
     Returns
     -------

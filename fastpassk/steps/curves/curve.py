@@ -60,7 +60,7 @@ def curve(
     interval
         None; the methods are still to come.
     options
-        See `fastpassk.schema.options.Options`.
+        See `fastpassk.Options`.
 
     Returns
     -------
