@@ -23,10 +23,6 @@ class UsageError(FastpasskError):
     """An option, a column name or a value of an option that does not exist; the command line ends with status 2."""
 
 
-class MissingExtraError(FastpasskError, ImportError):
-    """An optional package is needed and not installed; names the extra that brings it."""
-
-
 class FastpasskWarning(UserWarning):
     """What a reader of a result should be told: a null point and why, what was dropped, which rule applied."""
 

@@ -18,7 +18,7 @@ import pytest
 
 import fastpassk
 from fastpassk.cli.run import main
-from fastpassk.errors import FastpasskError, MissingExtraError, UsageError, tell
+from fastpassk.errors import FastpasskError, UsageError, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,6 @@ def run(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
         (FastpasskError("row 3 is bad"), 1, ["error: row 3 is bad"]),
         (FastpasskError("two\nlines\nand a third"), 1, ["error: two", "lines"]),
         (FastpasskError("model \x1b[31mred"), 1, ["error: model \\x1b[31mred"]),
-        (MissingExtraError("install fastpassk[charts]"), 1, ["error: install fastpassk[charts]"]),
         (UsageError("k is 0"), 2, ["error: k is 0"]),
         (FileNotFoundError(2, "No such file or directory", "a.csv"), 1, ["error: No such file or directory: a.csv"]),
         (OSError(28, "No space left on device"), 1, ["error: No space left on device"]),

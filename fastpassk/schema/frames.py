@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-KINDS = ("samples", "counts", "tally", "triples", "scores")
-
 
 @dataclass(frozen=True)
 class Column:

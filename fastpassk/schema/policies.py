@@ -18,7 +18,6 @@ UNDEFINED = ("null", "available", "error")
 MISSING = ("error", "fail", "drop", "harness")
 DUPLICATES = ("error", "same", "keep")
 AVERAGE = ("problems", "samples")
-TARGET = ("problems", "benchmark")
 INTERVALS = ()  # the methods come with the intervals; None is the only value until then
 
 Ks: TypeAlias = "int | str | Iterable[int] | None"
@@ -83,6 +82,12 @@ def parse_missing(missing: Missing) -> dict[str, str]:
     for reason, rule in pairs.items():
         rules[choose(reason, REASONS, "the reason in missing")] = choose(rule, MISSING, f"missing for {reason}")
     return rules
+
+
+def refuse_harness(rule: str) -> None:
+    """Raise when the rule is `harness`: a table has no harness whose rule it could be."""
+    if rule == "harness":
+        raise UsageError("missing='harness' needs a format with a rule of its own; allowed here: error, fail, drop")
 
 
 def plain_missing(missing: Missing) -> str | dict[str, str]:

@@ -33,7 +33,6 @@ ROWS = 1 << 20  # of a bundle, where row groups are smaller
 SPAN = 1 << 12  # integers that lie closer together than this are their own codes
 
 FAILED, PASSED, BAD, MISSING = 0, 1, 2, 3  # states; from MISSING on by reason: none of the known ones, then REASONS
-STATES = MISSING + 1 + len(REASONS)
 
 
 @dataclass(frozen=True)

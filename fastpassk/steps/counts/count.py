@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+_USE = {
+    "tally": "use tally or curve on it",
+    "triples": "use score or curve on it",
+    "scores": "use curve on it",
+}
+
+
 @dataclass(frozen=True)
 class Counted:
     """Counts on their way: the frame, its key columns before `problem`, and the rule by which sampling stopped."""
@@ -69,12 +76,6 @@ def count(source: Any, **options: Unpack[Options]) -> pl.DataFrame:
     )
 
 
-def _stated(inputs: tuple[str | None, ...], frame: pl.DataFrame) -> list[str]:
-    """List the inputs, sorted; rows that came from no file are named by what they were counted to."""
-    known = {one for one in inputs if one is not None}
-    return sorted(known | ({"rows:" + digest(frame)} if None in inputs else set()))
-
-
 def counted(dataset: Dataset, settings: Settings) -> Counted:
     """Bring a dataset of samples or counts to counts keyed by its full identity and problem."""
     if dataset.kind == "samples":
@@ -90,16 +91,6 @@ def counted(dataset: Dataset, settings: Settings) -> Counted:
     frame = frame.select(*dataset.identity, "problem", "n", "c")
     frame, identity = without_empty(frame, list(dataset.identity), settings)
     return Counted(frame, identity, stopped, tuple(fingerprints(dataset)))
-
-
-def _tell_files(dataset: Dataset) -> None:
-    """Say that samples of several files are counted together when nothing in them says what they are samples of."""
-    told = dataset.identity or "attempt" in dataset.columns or dataset.columns.get("problem") == "(folder)"
-    if len(dataset.inputs) > 1 and not told:
-        tell(
-            f"the {len(dataset.inputs)} files have no column that says which model they are of, so all are counted as "
-            "repeats of one experiment; by='file' (--by file) keeps them apart"
-        )
 
 
 def grouped(counts: Counted, settings: Settings) -> Counted:
@@ -136,8 +127,17 @@ def refuse_unmarked_stop(frame: pl.DataFrame, stopped: int | None) -> None:
         )
 
 
-_USE = {
-    "tally": "use tally or curve on it",
-    "triples": "use score or curve on it",
-    "scores": "use curve on it",
-}
+def _stated(inputs: tuple[str | None, ...], frame: pl.DataFrame) -> list[str]:
+    """List the inputs, sorted; rows that came from no file are named by what they were counted to."""
+    known = {one for one in inputs if one is not None}
+    return sorted(known | ({"rows:" + digest(frame)} if None in inputs else set()))
+
+
+def _tell_files(dataset: Dataset) -> None:
+    """Say that samples of several files are counted together when nothing in them says what they are samples of."""
+    told = dataset.identity or "attempt" in dataset.columns or dataset.columns.get("problem") == "(folder)"
+    if len(dataset.inputs) > 1 and not told:
+        tell(
+            f"the {len(dataset.inputs)} files have no column that says which model they are of, so all are counted as "
+            "repeats of one experiment; by='file' (--by file) keeps them apart"
+        )

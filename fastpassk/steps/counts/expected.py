@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from fastpassk.errors import FastpasskError, UsageError, listing, tell
+from fastpassk.errors import FastpasskError, listing, tell
 from fastpassk.schema.frames import describe
-from fastpassk.schema.policies import parse_missing
+from fastpassk.schema.policies import parse_missing, refuse_harness
 from fastpassk.sources import problem_names
 
 if TYPE_CHECKING:
@@ -133,8 +133,7 @@ def _rule(short: pl.DataFrame, by: list[str], settings: Settings) -> str:
     fact = f"{absent} expected samples are absent in {short.height} problems, {gone} of them absent as a whole{usual}"
     if rule == "error":
         raise FastpasskError(f"{fact}, first {first}; say what they are: missing='fail' or 'drop' (--missing)")
-    if rule == "harness":
-        raise UsageError("missing='harness' needs a format with a rule of its own; allowed here: error, fail, drop")
+    refuse_harness(rule)
     tell(f"missing={rule}: {fact}; {'they count as failures' if rule == 'fail' else 'they were left out'}")
     return rule
 

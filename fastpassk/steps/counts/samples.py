@@ -13,7 +13,7 @@ import polars as pl
 from fastpassk.errors import FastpasskError, UsageError, listing, tell
 from fastpassk.schema.frames import MISSING, describe
 from fastpassk.schema.outcomes import FAILED, PASSED, REASONS
-from fastpassk.schema.policies import parse_missing
+from fastpassk.schema.policies import parse_missing, refuse_harness
 from fastpassk.sources import Dataset, collect
 from fastpassk.steps.counts.coded import coded_cells
 
@@ -36,7 +36,7 @@ def counts_of_samples(dataset: Dataset, settings: Settings) -> pl.DataFrame:
     if cells is None:
         cells = collect(dataset, dataset.frame.group_by(by).agg(_totals(roles)))
     _refuse_bad(dataset, cells)
-    _refuse_nameless(cells, key)
+    _refuse_nameless(dataset, cells)
     if attempts and "attempt" in cells.columns:
         cells = _settle_repeats(cells, key, settings)
     return _settle_missing(cells, key, settings)
@@ -86,11 +86,11 @@ def _refuse_bad(dataset: Dataset, cells: pl.DataFrame) -> None:
     )
 
 
-def _refuse_nameless(cells: pl.DataFrame, key: list[str]) -> None:
+def _refuse_nameless(dataset: Dataset, cells: pl.DataFrame) -> None:
     """Raise when the problem is null somewhere: nothing says which rows are repeats of each other."""
-    rows = int(cells.filter(pl.col("problem").is_null())["n"].sum())
+    rows, column = int(cells.filter(pl.col("problem").is_null())["n"].sum()), dataset.columns["problem"]
     if rows:
-        raise FastpasskError(f"the problem is null in {rows} rows; every sample must name its problem ({key[-1]})")
+        raise FastpasskError(f"the problem is null in {rows} rows; every sample must name its own in {column!r}")
 
 
 def _settle_repeats(cells: pl.DataFrame, key: list[str], settings: Settings) -> pl.DataFrame:
@@ -154,8 +154,7 @@ def _settle_missing(cells: pl.DataFrame, key: list[str], settings: Settings) -> 
 def _refuse_missing(cells: pl.DataFrame, key: list[str], name: str, rule: str) -> None:
     rows, first = int(cells[name].sum()), _first(cells.filter(pl.col(name) > 0), key)
     why = f" ({name.removeprefix('missing ')})" if name != "missing" else ""
-    if rule == "harness":
-        raise UsageError("missing='harness' needs a format with a rule of its own; allowed here: error, fail, drop")
+    refuse_harness(rule)
     raise FastpasskError(
         f"{rows} of {cells['n'].sum()} samples have no outcome{why}, first at {first}; say what they are: "
         "missing='fail' (they count as failures) or 'drop' (they are left out) (--missing)"

@@ -111,11 +111,11 @@ def _rows(
     for metric in metrics:
         check_metric(metric, result.stopped)
     for group, cells in _groups(result):
-        total, n_min, n_max = int(cells.problems.sum()), int(cells.n.min()), int(cells.n.max())
+        total, *span = cells.coverage
         wanted = ks_up_to(ks, int(cells.limits.min()))
         for metric in metrics:
             for k, mean, error, short in points(metric, cells, wanted, available=undefined == "available"):
-                yield *group, metric.name, k, mean, error, None, None, total, short, n_min, n_max
+                yield *group, metric.name, k, mean, error, None, None, total, short, *span
 
 
 def _pooled_rows(result: Tallied, metrics: list[Metric], ks: list[int] | str | None) -> Iterator[tuple[Any, ...]]:
@@ -123,12 +123,12 @@ def _pooled_rows(result: Tallied, metrics: list[Metric], ks: list[int] | str | N
     if ks not in (None, [1]) or result.stopped is not None:
         raise UsageError("average='samples' is a rate of single samples: it takes k=1 only, and no stopping rule")
     for group, cells in _groups(result):
-        total, n_min, n_max = int(cells.problems.sum()), int(cells.n.min()), int(cells.n.max())
+        total, *span = cells.coverage
         passed, drawn = (
             sum(int(a) * int(m) for a, m in zip(x, cells.problems, strict=True)) for x in (cells.c, cells.n)
         )
         for metric in metrics:
-            yield *group, f"{metric.name} (samples)", 1, passed / drawn, np.nan, None, None, total, 0, n_min, n_max
+            yield *group, f"{metric.name} (samples)", 1, passed / drawn, np.nan, None, None, total, 0, *span
 
 
 def _tell_undefined(frame: pl.DataFrame, by: list[str], undefined: str) -> None:

@@ -36,6 +36,11 @@ class Cells:
         """The largest k at which each cell is defined."""
         return limits(self.n, self.c, self.stopped)
 
+    @property
+    def coverage(self) -> tuple[int, int, int]:
+        """How many problems there are, and the smallest and largest n."""
+        return int(self.problems.sum()), int(self.n.min()), int(self.n.max())
+
 
 def points(metric: Metric, cells: Cells, ks: list[int], *, available: bool) -> Iterator[Point]:
     """Yield the point at each k.

@@ -148,7 +148,7 @@ def _rows_of_counts(
         key = b"|".join(array.tobytes() for array in (n, c, problems))
         shared.setdefault(key, (Cells(n, c, problems, stopped), []))[1].append(int(str(k)))
     for cells, ks in shared.values():
-        total, span = int(cells.problems.sum()), (int(cells.n.min()), int(cells.n.max()))
+        total, *span = cells.coverage
         for k, mean, error, short in points(metric, cells, ks, available=available):
             yield metric.name, k, mean, error, None, None, total, short, *span
 
