@@ -4,11 +4,11 @@ A key of several columns is one number, `cell = (code of the first * size of the
 state of a row (failed, passed, …) is its last digit, so that one histogram holds n, c and whatever else is told apart.
 Codes are not checked here: whoever hands them over has made them, each below its column's size.
 
-Plain NumPy comes close to compiled loops here and spares a process the 0.7 s of loading numba. For 2 million rows, numba
-against NumPy: key 3.5 and 1.3 ms (in int32), unpacking bits 2.2 and 0.2; key and histogram in one compiled loop 3.3, in
-NumPy 9.4 in one piece and 7.3 in blocks. Only the sets of attempts are worth a kernel: 4 and 42 ms (`marking`). Tried and
-left: cells made a block at a time inside the histogram, in int64, which saves 8 MB a bundle and takes an eighth longer
-over all.
+Plain NumPy comes close to compiled loops here and spares a process the 0.7 s of loading numba. For 2 million rows,
+numba against NumPy: key 3.5 and 1.3 ms (in int32), unpacking bits 2.2 and 0.2; key and histogram in one compiled loop
+3.3, in NumPy 9.4 in one piece and 7.3 in blocks. Only the sets of attempts are worth a kernel: 4 and 42 ms
+(`marking`). Tried and left: cells made a block at a time inside the histogram, in int64, which saves 8 MB a bundle
+and takes an eighth longer over all.
 """
 
 from __future__ import annotations
