@@ -13,7 +13,8 @@ and takes an eighth longer over all.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,20 +24,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Cells: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
+    Columns: TypeAlias = list[tuple[NDArray[Any] | None, int, int]]
 
-BLOCK = 1 << 18  # rows of a histogram that are in the cache together
+BLOCK = 1 << 17  # rows of a histogram that are in the cache together
 WORD = 64  # attempts a word of a set
 LARGEST = 1 << 62  # possible keys: a cell is one 64-bit number
 
 
-def key(columns: list[tuple[NDArray[np.int32] | None, int]], rows: int) -> Cells:
+def key(columns: Columns, rows: int) -> Cells:
     """Return the cell of each row.
 
     Parameters
     ----------
     columns
-        For each column its codes (int32, shape (rows,), each in [0, size); None when all are 0) and its size. The
-        product of the sizes is at most `LARGEST`.
+        For each column its codes plus a constant (integers of any type, shape (rows,); None when all codes are 0), how
+        many codes there are, and the constant. The product of the sizes is at most `LARGEST`.
     rows
         How many rows there are.
 
@@ -44,16 +46,32 @@ def key(columns: list[tuple[NDArray[np.int32] | None, int]], rows: int) -> Cells
     -------
     Cells, int32 where they fit and int64 else, shape (rows,).
     """
-    size = 1
-    cells: Cells = np.zeros(rows, np.int32)
-    for codes, many in columns:
-        size *= many
-        if size > np.iinfo(np.int32).max and cells.dtype == np.int32:
-            cells = cells.astype(np.int64)
-        if codes is not None:
-            np.multiply(cells, cells.dtype.type(many), out=cells)
-            np.add(cells, codes, out=cells)
+    kind = np.dtype(np.int32 if math.prod(many for _, many, _ in columns) < 1 << 31 else np.int64)
+    cells: Cells = np.zeros(rows, kind)
+    constant = 0
+    for place, (numbers, many, least) in enumerate(columns):
+        if place and many > 1:
+            np.multiply(cells, kind.type(many), out=cells)
+        if numbers is not None:
+            signed = numbers.view(np.int64) if numbers.dtype == np.uint64 else numbers
+            np.add(cells, signed, out=cells, casting="unsafe")
+        constant = constant * many + least
+    if constant:  # sums wrap on the way, and come out right
+        np.subtract(cells, _wrapped(constant, kind), out=cells)
     return cells
+
+
+def codes_of(numbers: NDArray[Any], least: int) -> NDArray[np.int32]:
+    """Return `numbers - least` of integers of any type, where that is less than 2^31."""
+    return np.asarray(key([(numbers, (1 << 31) - 1, least)], len(numbers)), np.int32)
+
+
+def _wrapped(number: int, kind: np.dtype[Any]) -> np.signedinteger[Any]:
+    """Return an integer of a signed type that is equal to `number` in its bits."""
+    bits = 8 * kind.itemsize
+    half = 1 << (bits - 1)
+    whole: np.signedinteger[Any] = kind.type((number + half) % (1 << bits) - half)
+    return whole
 
 
 def states_of_bits(
@@ -86,29 +104,37 @@ def states_of_bits(
     return states
 
 
-def histogram(cells: Cells, states: NDArray[np.uint8], size: int, width: int) -> NDArray[np.int64]:
+def histogram(columns: Columns, states: NDArray[np.uint8] | None, rows: int, width: int) -> NDArray[np.int64]:
     """Count rows by cell and state.
 
     Parameters
     ----------
-    cells
-        Integers, shape (rows,), each in [0, size).
+    columns
+        As for `key`.
     states
-        uint8, shape (rows,), each in [0, width).
-    size, width
-        How many cells and states there are.
+        uint8, shape (rows,), each in [0, width); None when all are 0.
+    rows, width
+        How many rows and states there are.
 
     Returns
     -------
-    Counts, int64, shape (size, width).
+    Counts, int64, shape (cells, width).
     """
-    counts = np.zeros(size * width, np.int64)
-    step = max(BLOCK, size * width)
-    for start in range(0, len(cells), step):
-        places = np.multiply(cells[start : start + step], np.int64(width), dtype=np.int64)
-        np.add(places, states[start : start + step], out=places)
-        counts += np.bincount(places, minlength=size * width)
-    return counts.reshape(size, width)
+    size = width * math.prod(many for _, many, _ in columns)
+    counts = np.zeros(size, np.int64)
+    step = max(BLOCK, size)
+    for start in range(0, rows, step):
+        block = slice(start, min(start + step, rows))
+        cells = key([(_cut(numbers, block), many, least) for numbers, many, least in columns], block.stop - start)
+        places = np.multiply(cells, np.int64(width), dtype=np.int64)
+        if states is not None:
+            np.add(places, states[block], out=places)
+        counts += np.bincount(places, minlength=size)
+    return counts.reshape(-1, width)
+
+
+def _cut(numbers: NDArray[Any] | None, block: slice) -> NDArray[Any] | None:
+    return None if numbers is None else numbers[block]
 
 
 def mark(cells: Cells, attempts: NDArray[np.int32], sets: NDArray[np.uint64]) -> None:

@@ -16,6 +16,7 @@ import polars as pl
 from fastpassk.kernels import counting
 from fastpassk.schema.outcomes import REASONS
 from fastpassk.sources import canonical
+from fastpassk.sources.buffers import numbers_of, series_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,10 +38,22 @@ FAILED, PASSED, BAD, MISSING = 0, 1, 2, 3  # states; from MISSING on by reason: 
 
 @dataclass(frozen=True)
 class Codes:
-    """One column of a bundle: the canonical values, and which of them each row has (None: all have the only one)."""
+    """One column of a bundle: the canonical values, and which of them each row has.
+
+    Attributes
+    ----------
+    values
+        One a code.
+    rows
+        The code of each row, plus `least`: any integer type, a view of the column itself where it can be. None when all
+        rows have the only value.
+    least
+        What to take from `rows`.
+    """
 
     values: list[str | int | None]
-    rows: NDArray[np.int32] | None
+    rows: NDArray[Any] | None
+    least: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,7 +76,7 @@ def bundles(dataset: Dataset) -> list[Bundle]:
     return [bundle for view in dataset.views for bundle in _cut(view)]
 
 
-def decode(bundle: Bundle, keys: list[str]) -> Iterator[tuple[dict[str, Codes], NDArray[np.uint8]]]:
+def decode(bundle: Bundle, keys: list[str]) -> Iterator[tuple[int, dict[str, Codes], NDArray[np.uint8] | None]]:
     """Decode a bundle: the codes of the key columns, and the state of each row.
 
     Parameters
@@ -75,13 +88,13 @@ def decode(bundle: Bundle, keys: list[str]) -> Iterator[tuple[dict[str, Codes], 
 
     Yields
     ------
-    Codes by key, and states (uint8, shape (rows,)): `FAILED`, `PASSED`, `BAD`, `MISSING` and on by reason; `FAILED` in
-    every row of a table without outcomes.
+    How many rows there are, codes by key, and states (uint8, shape (rows,)): `FAILED`, `PASSED`, `BAD`, `MISSING` and
+    on by reason; None for a table without outcomes.
     """
     view = bundle.view
     for table in _tables(bundle, _needed(view, keys)):
         codes = {key: _codes(view, key, table) for key in keys}
-        yield codes, _states(view, table)
+        yield table.num_rows, codes, _states(view, table) if "passed" in view.roles.columns else None
 
 
 def _plain(view: View) -> bool:
@@ -145,39 +158,38 @@ def _codes(view: View, key: str, table: pa.Table) -> Codes:
     if column not in view.table.schema:
         constant = view.frame.select(view.keys[key]).head(1).collect().to_series()
         return Codes(constant.to_list(), None)
-    values, rows = _encoded(table.column(column))
+    values, rows, least = _encoded(table.column(column))
     raw = pl.DataFrame({column: values})
     written = view.keys[key] if key in view.keys else canonical.whole(*view.column(key))
-    return Codes(raw.select(written).to_series().to_list(), rows)
+    return Codes(raw.select(written).to_series().to_list(), rows, least)
 
 
-def _encoded(column: pa.ChunkedArray) -> tuple[pl.Series, NDArray[np.int32]]:
-    """Return the distinct values of a column (null among them where it has any) and the code of each row."""
+def _encoded(column: pa.ChunkedArray) -> tuple[pl.Series, NDArray[Any], int]:
+    """Return the distinct values of a column (null among them where it has any), and `rows` and `least` of `Codes`."""
     import pyarrow as pa
 
     if pa.types.is_integer(column.type) and not column.null_count:
-        numbers = column.to_numpy()
+        numbers = numbers_of(column)
         low, high = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, -1)
         if high - low < SPAN:
-            least = numbers.dtype.type(low)  # sums and differences wrap where 8 bits are too few, and come out right
-            codes = (numbers - least).view(np.uint8) if numbers.itemsize == 1 else numbers - least
-            return pl.Series(np.arange(high - low + 1).astype(numbers.dtype) + least), codes.astype(np.int32)
+            return pl.Series(_span(low, high).astype(numbers.dtype)), numbers, low
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    column = column.unify_dictionaries()
-    whole = column.combine_chunks()
+    whole = column.unify_dictionaries().combine_chunks()
     chunk = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    values = pl.Series(chunk.dictionary)
-    rows = chunk.indices
+    values, rows = series_of(chunk.dictionary), chunk.indices
     if rows.null_count:
         rows, values = rows.fill_null(len(values)), values.extend_constant(None, 1)
-    return values, rows.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    return values, numbers_of(rows), 0
+
+
+def _span(low: int, high: int) -> NDArray[Any]:
+    """Return all integers from low to high."""
+    return np.arange(low, high + 1, dtype=np.int64 if high < 1 << 62 else np.uint64)
 
 
 def _states(view: View, table: pa.Table) -> NDArray[np.uint8]:
     """Return the state of each row."""
-    if "passed" not in view.roles.columns:
-        return np.full(table.num_rows, FAILED, np.uint8)
     name, kind = view.column("passed")
     column = table.column(name)
     if isinstance(kind, pl.Boolean):
@@ -197,15 +209,15 @@ def _states_of_bits(chunk: pa.BooleanArray) -> NDArray[np.uint8]:
 def _states_of_values(view: View, column: pa.ChunkedArray) -> NDArray[np.uint8]:
     """Return the states of outcomes that are numbers or texts, by their distinct values."""
     name, kind = view.column("passed")
-    values, rows = _encoded(column)
+    values, rows, least = _encoded(column)
     outcome, bad, _ = canonical.outcome(name, kind, view.threshold)
     state = pl.when(bad).then(BAD).otherwise(outcome.cast(pl.UInt8)).fill_null(MISSING).cast(pl.UInt8)
-    return pl.DataFrame({name: values.cast(kind)}).select(state).to_series().to_numpy()[rows]
+    return pl.DataFrame({name: values.cast(kind)}).select(state).to_series().to_numpy()[counting.codes_of(rows, least)]
 
 
 def _tell_reasons(view: View, table: pa.Table, states: NDArray[np.uint8]) -> None:
     name, kind = view.column("reason")
-    values, rows = _encoded(table.column(name))
+    values, rows, least = _encoded(table.column(name))
     reasons = pl.DataFrame({name: values.cast(kind)}).select(canonical.reason(name, kind)).to_series().to_list()
     codes = np.array([MISSING + 1 + REASONS.index(one) if one in REASONS else MISSING for one in reasons], np.uint8)
-    states[states == MISSING] = codes[rows][states == MISSING]
+    states[states == MISSING] = codes[counting.codes_of(rows, least)][states == MISSING]

@@ -19,13 +19,14 @@ from fastpassk import threads
 from fastpassk.kernels import counting
 from fastpassk.schema.frames import MISSING
 from fastpassk.sources import coded, translated
+from fastpassk.sources.buffers import array_of, numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from fastpassk.kernels.counting import Cells
+    from fastpassk.kernels.counting import Cells, Columns
     from fastpassk.sources import Dataset
     from fastpassk.sources.coded import Bundle, Codes
 
@@ -97,7 +98,9 @@ class Ledger:
 def _added(whole: pl.DataFrame, keys: list[str], sizes: list[int], counts: list[str]) -> pl.DataFrame:
     """Add rows of equal keys up in dense tables; sums of integers below 2^53 are exact in the doubles of bincount."""
     size = math.prod(sizes)
-    cells = counting.key([(whole[key].to_numpy(), many) for key, many in zip(keys, sizes, strict=True)], whole.height)
+    cells = counting.key(
+        [(whole[key].to_numpy(), many, 0) for key, many in zip(keys, sizes, strict=True)], whole.height
+    )
     sums = {name: np.bincount(cells, whole[name].fill_null(0).to_numpy(), size).astype(np.int64) for name in counts}
     there = np.flatnonzero(sums["n"])
     places, codes = there, {}
@@ -169,38 +172,38 @@ def _counted(dataset: Dataset, keys: list[str], books: dict[str, Codebook]) -> p
 
 
 def _count(bundle: Bundle, books: dict[str, Codebook], ledger: Ledger, *, attempts: bool) -> None:
-    for codes, states in coded.decode(bundle, list(books)):
+    for rows, codes, states in coded.decode(bundle, list(books)):
         attempt = codes.pop("attempt") if attempts else None
-        ledger.add(_partial(codes, states, attempt, books))
+        ledger.add(_partial(rows, codes, states, attempt, books))
 
 
 def _partial(
-    codes: dict[str, Codes], states: NDArray[np.uint8], attempt: Codes | None, books: dict[str, Codebook]
+    rows: int,
+    codes: dict[str, Codes],
+    states: NDArray[np.uint8] | None,
+    attempt: Codes | None,
+    books: dict[str, Codebook],
 ) -> pl.DataFrame:
     """Return the distinct cells of one bundle, in global codes."""
-    sizes = [len(column.values) for column in codes.values()]
-    size = math.prod(sizes)
+    columns: Columns = [(column.rows, len(column.values), column.least) for column in codes.values()]
+    places, size = None, math.prod(many for _, many, _ in columns)
     if size > counting.LARGEST:
         raise TooManyError
-    cells = counting.key([(column.rows, len(column.values)) for column in codes.values()], len(states))
-    places = None
-    if size > DENSE * len(states) + 4096:
-        cells, places = _renumbered(cells)
-        size = len(places)
-    counts = counting.histogram(cells, states, size, int(states.max(initial=1)) + 1)
-    rows = counts.sum(axis=1)
-    there = np.flatnonzero(rows)
+    if size > DENSE * rows + 4096:
+        columns, places = _renumbered(columns, rows)
+    counts = counting.histogram(columns, states, rows, 1 if states is None else int(states.max(initial=1)) + 1)
+    sums = counts.sum(axis=1)
+    there = np.flatnonzero(sums)
     keys = _keys(there if places is None else places[there], codes, books)
-    sets = {} if attempt is None else _sets(cells, attempt, books["attempt"], size, there)
-    return pl.DataFrame({**keys, "n": rows[there], **_sums(counts[there]), **sets})
+    sets = {} if attempt is None else _sets(counting.key(columns, rows), attempt, books["attempt"], len(sums), there)
+    return pl.DataFrame({**keys, "n": sums[there], **_sums(counts[there]), **sets})
 
 
-def _renumbered(cells: Cells) -> tuple[NDArray[np.int32], Cells]:
+def _renumbered(columns: Columns, rows: int) -> tuple[Columns, Cells]:
     """Give the cells that occur numbers of their own, where all possible ones would be too many for a table."""
-    import pyarrow as pa
-
-    encoded = pa.array(cells).dictionary_encode()
-    return encoded.indices.to_numpy(), encoded.dictionary.to_numpy()
+    encoded = array_of(counting.key(columns, rows)).dictionary_encode()
+    places: Cells = numbers_of(encoded.dictionary)
+    return [(numbers_of(encoded.indices), len(places), 0)], places
 
 
 def _keys(places: Cells, codes: dict[str, Codes], books: dict[str, Codebook]) -> dict[str, NDArray[np.int32]]:
@@ -223,7 +226,10 @@ def _sets(
 ) -> dict[str, NDArray[np.uint64]]:
     """Return the sets of attempts of the cells that occur, a word a column."""
     codes = book.look_up(attempt.values)
-    rows = np.broadcast_to(codes, len(cells)) if attempt.rows is None else codes[attempt.rows]
+    if attempt.rows is None:
+        rows = np.broadcast_to(codes, len(cells))
+    else:
+        rows = codes[counting.codes_of(attempt.rows, attempt.least)]
     sets = np.zeros((size, int(codes.max(initial=0)) // counting.WORD + 1), np.uint64)
     _marker(len(cells))(cells, np.ascontiguousarray(rows), sets)
     return {f"set {place}": np.ascontiguousarray(word) for place, word in enumerate(sets[there].T)}
