@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from fastpassk.kernels import columns, factorials
+from fastpassk.kernels import columns, factorials, shares
 from fastpassk.metrics import METRICS
 
 PASS = METRICS["pass@k"]
@@ -41,18 +41,19 @@ def test_points_up_to_the_end_of_the_table(metric, n):
     np.testing.assert_array_equal(columns.points(metric.form, *rows), quotients(metric, *rows))
 
 
-def test_the_bound_holds_for_q():
+@pytest.mark.parametrize("ratios", [columns.ratios, shares.ratios], ids=["compiled", "arrays"])
+def test_the_bound_holds_for_q(ratios):
     from fractions import Fraction
     from math import comb
 
     random = np.random.default_rng(1)
     n = random.integers(1, 3000, 300)
     removed, k = random.integers(0, n + 1), random.integers(1, n + 1)
-    high, low, exponent = columns.ratios(n, removed, k)
+    high, low, exponent = ratios(n, removed, k)
     for a, r, d, h, tail, e in zip(*(x.tolist() for x in (n, removed, k, high, low, exponent)), strict=True):
         truth = Fraction(comb(a - r, d), comb(a, d))
         found = (Fraction(h) + Fraction(tail)) * Fraction(2) ** e
-        assert abs(found - truth) <= Fraction(columns.BOUND) / 2 * truth
+        assert abs(found - truth) <= Fraction(shares.BOUND) / 2 * truth
         assert h == 0.0 or 0.125 < h < 8.0
 
 
@@ -67,7 +68,7 @@ def test_open_rows_are_finished_with_exact_integers(monkeypatch, metric):
         asked.append((form, n, removed, k))
         return 0.25
 
-    monkeypatch.setattr(columns, "BOUND", 0.5)  # nothing can be decided any more
+    monkeypatch.setattr(shares, "BOUND", 0.5)  # nothing can be decided any more
     np.testing.assert_array_equal(columns.points(metric.form, n, c, k), values)
     monkeypatch.setattr(columns, "quotient", quotient)
     forced = columns.points(metric.form, n, c, k)

@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fastpassk.errors import FastpasskError
-from fastpassk.kernels import running
+from fastpassk.kernels import fixed, running
 from fastpassk.kernels.integers import square_root
 from fastpassk.metrics import METRICS, means, small
-from fastpassk.metrics.means import mean_and_error, mean_and_error_of
+from fastpassk.metrics.means import Groups, mean_and_error, means_and_errors
+from fastpassk.metrics.sums import mean_and_error_of
 from strategies import cells
 
 
@@ -23,9 +24,9 @@ def path(request, monkeypatch):
     """Each test in integers, in kernels, and in kernels that leave everything open."""
     monkeypatch.setattr(small._Account, "spent", -(10**9) if request.param == "integers" else small.CELLS)
     if request.param == "open":
-        from fastpassk.kernels import columns
+        from fastpassk.kernels import shares
 
-        monkeypatch.setattr(columns, "BOUND", 0.5)
+        monkeypatch.setattr(shares, "BOUND", 0.5)
         monkeypatch.setattr(running, "U2", 2.0**-20)
     return request.param
 
@@ -95,6 +96,48 @@ class TestEveryMetric:
         assert np.isnan(error).all()
 
 
+@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(cells(), min_size=1, max_size=6))
+def test_groups_do_not_change_each_other(metric, path, many):
+    """Together or alone: each group at every k that it has, and nothing at the others."""
+    starts = np.cumsum([0, *(n.size for n, *_ in many)])
+    n, c, problems = (np.concatenate([one[place] for one in many]) for place in range(3))
+    ks = np.unique(np.concatenate([one[3] for one in many]))
+    estimate, error = means_and_errors(metric, Groups(starts, n, c, problems), ks)
+    for place, (n, c, problems, _) in enumerate(many):
+        there = ks <= n.min()
+        alone = expected(metric, n, c, problems, ks[there]) if there.any() else ([], [])
+        np.testing.assert_array_equal((estimate[place, there], error[place, there]), alone)
+        assert np.isnan(estimate[place, ~there]).all()
+        assert np.isnan(error[place, ~there]).all()
+
+
+def test_a_group_of_next_to_nothing_beside_one_of_everything(path):
+    """The values of one lie 400 binary places below the other's: no digits are left for it until it is alone."""
+    n, c = np.full(5, 4000), np.array([0, 4000, 3100, 3110, 3120])
+    groups = Groups(np.array([0, 2, 5]), n, c, np.array([3, 4, 5, 6, 7]))
+    ks = np.array([200, 700])
+    for metric in METRICS.values():
+        found = means_and_errors(metric, groups, ks)
+        for place, part in enumerate((slice(0, 2), slice(2, 5))):
+            right = expected(metric, n[part], c[part], groups.problems[part], ks)
+            np.testing.assert_array_equal([array[place] for array in found], right)
+
+
+def test_blocks_of_groups_and_of_ks(monkeypatch, path):
+    random = np.random.default_rng(4)
+    n = random.integers(20, 40, 60)
+    groups = Groups(np.arange(0, 61, 6), n, random.integers(0, n + 1), random.integers(1, 9, 60))
+    ks = np.arange(1, 21)
+    whole = means_and_errors(METRICS["pass@k"], groups, ks)
+    monkeypatch.setattr(means, "WEIGHTS", 150)
+    monkeypatch.setattr(means, "VALUES", 50)
+    monkeypatch.setattr(fixed, "SERIAL", 100)
+    for a, b in zip(means_and_errors(METRICS["pass@k"], groups, ks), whole, strict=True):
+        assert a.tobytes() == b.tobytes()
+
+
 def test_more_problems_than_an_int64_counts(path):
     for metric in METRICS.values():
         given_cells = *group([10] * 4, [1, 2, 3, 9], [2**62, 2**62, 2**62 - 1, 2**61]), np.array([1, 2, 5])
@@ -110,8 +153,8 @@ def test_a_published_file(path):
 
 def test_what_is_decided_is_not_done_again(monkeypatch, path):
     done = []
-    exact_point = means._exact_point
-    monkeypatch.setattr(means, "_exact_point", lambda *a: (done.append(a[-1]), exact_point(*a))[1])
+    exact_point = means.exact_point
+    monkeypatch.setattr(means, "exact_point", lambda *a: (done.append(a[-1]), exact_point(*a))[1])
     random = np.random.default_rng(8)
     n = np.full(90, 200)
     saturated = np.repeat([199, 200, 0], 30)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numba
+import numba.extending
 import numpy as np
 
 from fastpassk.kernels.integers import PASS_AT_K
@@ -30,6 +31,11 @@ def helper(function: Function) -> Function:
     """Compile a function that only kernels call; it is compiled into them and needs no cache of its own."""
     compiled: Function = numba.njit(**OPTIONS)(function)
     return compiled
+
+
+def callable_in_kernels(function: Callable[..., Any]) -> None:
+    """Let kernels call a plain function, which stays plain for everyone else."""
+    numba.extending.register_jitable(**OPTIONS)(function)
 
 
 def kernel(writes: int) -> Callable[[Function], Function]:
@@ -59,7 +65,7 @@ def kernel(writes: int) -> Callable[[Function], Function]:
 
 def warmup() -> None:
     """Compile every kernel for the types it is called with, or load it from the cache; some seconds at most, once."""
-    from fastpassk.kernels import columns, moments, running
+    from fastpassk.kernels import columns, running
 
     one, value = np.ones(1, np.int64), np.ones(1)
     rows: list[Any] = [one.astype(np.int32), one]
@@ -71,7 +77,6 @@ def warmup() -> None:
             columns.gather_rows(made, row, row, row, value)
     running.running(PASS_AT_K, one, one, one)
     running.running_curve(PASS_AT_K, 1, 1, 1)
-    moments.moments(PASS_AT_K, one, value[None], 0.0 * value[None], one[None], value)
 
 
 def _dispatcher(function: Callable[..., Any]) -> Any:

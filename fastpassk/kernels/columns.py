@@ -1,9 +1,7 @@
 """Correctly rounded values for n up to 2^17: one at a time (`points`), or from stored columns by a gather a row.
 
-Point: q = C(n-r, k) / C(n, k) = f[n-r] f[n-k] / (f[n] f[n-r-k]) from the table of factorials, r = `removed` (c for
-pass@k, n - c for pass^k). Its relative error, with u = 2^-53: four table entries of u^2, two products of 7 u^2 and one
-quotient of 15 u^2, together 33 u^2 and terms below u^3, so under 64 u^2 = 2^-100. `rounding` decides with that bound; a
-row that it leaves open is finished with exact integers.
+Point: q from the table of factorials, by the formula and with the bound of `shares`, r = `removed` (c for pass@k, n - c
+for pass^k). `rounding` decides with that bound; a row that it leaves open is finished with exact integers.
 
 Column: points for c = 0..n at one (n, k), and one cell of -1 behind them. Columns stand one after the other in one
 array, the arena; a small table of starts says where the column of (n, k) begins. A gather clamps n and c, reads start,
@@ -33,10 +31,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from fastpassk import threads
-from fastpassk.kernels import factorials, rounding
+from fastpassk.kernels import factorials, rounding, shares
 from fastpassk.kernels._jit import helper, kernel
 from fastpassk.kernels.integers import PASS_AT_K, quotient
-from fastpassk.kernels.rounding import divide, multiply
+from fastpassk.kernels.pairs import divide, multiply
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -47,7 +45,6 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Whole: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 
-BOUND = 2.0**-100  # relative error of q; see above
 MAX_CELLS = 1 << 22  # of an arena: 32 MB a form
 MAX_STARTS = 1 << 22  # of a table of starts: 16 MB a form
 STEP = 1 << 16  # rows of a chunk of points
@@ -74,7 +71,7 @@ def points(form: int, n: Ints, c: Ints, k: Ints) -> Floats:
     """Return correctly rounded values of valid rows with n <= 2^17; NaN where k > n. int64 arrays of shape (rows,)."""
     removed = c if form == PASS_AT_K else n - c
     high, low, exponent = ratios(n, removed, k)
-    values, open_ = rounding.rounded(form, high, low, exponent, np.full(n.size, BOUND))
+    values, open_ = rounding.rounded(form, high, low, exponent, np.full(n.size, shares.BOUND))
     for i in np.flatnonzero(open_):
         threads.go_on()
         values[i] = quotient(form, int(n[i]), int(removed[i]), int(k[i]))
@@ -167,7 +164,7 @@ def _ratios(
 
 @helper
 def _ratio(n: int, removed: int, k: int, f_high: Floats, f_low: Floats, f_exponent: Ints) -> tuple[float, float, int]:
-    """Return q at one row, by the formula on top of this file."""
+    """Return q at one row, as `shares.ratios` does for arrays."""
     rest = n - removed
     if rest < k:
         return 0.0, 0.0, 0

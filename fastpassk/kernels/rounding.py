@@ -1,16 +1,4 @@
-"""Double-double arithmetic, and a rounding that is decided rather than hoped for.
-
-A double-double is the unevaluated sum hi + lo of two doubles with hi = RN(hi + lo). With u = 2^-53, the relative errors
-of the algorithms used, from Joldes, Muller, Popescu, "Tight and rigorous error bounds for basic building blocks of
-double-word arithmetic", ACM TOMS 44 (2017), none of which needs a fused multiply-add:
-
-    add       AccurateDWPlusDW, algorithm 6     3 u^2 + 13 u^3, operands of any sign
-    multiply  DWTimesDW1, algorithm 10          7 u^2
-    divide    DWDivDW2, algorithm 17            15 u^2 + 56 u^3
-
-FMA intrinsics are not used: they do not run with the JIT off, and are calls into a slow routine on processors without
-them.
-"""
+"""A rounding that is decided rather than hoped for, of double-doubles (`pairs`) inside kernels."""
 
 from __future__ import annotations
 
@@ -19,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastpassk.kernels._jit import helper, kernel
+from fastpassk.kernels._jit import callable_in_kernels, helper, kernel
+from fastpassk.kernels.pairs import ONE, TINY, U2, ZERO, add, divide, multiply, quick_sum, two_product, two_sum
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -30,13 +19,10 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.int64]
     Flags: TypeAlias = NDArray[np.bool_]
 
-U2 = 2.0**-106  # u^2
-SPLITTER = 134217729.0  # 2^27 + 1
+for function in (two_sum, quick_sum, two_product, add, multiply, divide):
+    callable_in_kernels(function)
 
-ONE = -60  # q below 2^(ONE + 2) leaves 1 - q at 1.0
-ZERO = -1080  # q below 2^(ZERO + 3) is nearer to 0.0 than to the least double, 2^-1074
 NEARLY_HALF = 0.5 - 2.0**-50  # leaves room for the rounding of what is compared with it
-TINY = -1019  # q from 2^(TINY - 3) up is a normal double
 
 
 def rounded(
@@ -120,57 +106,3 @@ def settle(high: float, low: float, exponent: int, bound: float) -> tuple[float,
             return math.ldexp(float(whole), -1074), rest + math.ldexp(bound, shift) < NEARLY_HALF
     decided = high + (low - bound) == high and high + (low + bound) == high
     return math.ldexp(high, exponent), decided
-
-
-@helper
-def two_sum(a: float, b: float) -> tuple[float, float]:
-    """Return RN(a + b) and its exact error."""
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
-
-
-@helper
-def quick_sum(a: float, b: float) -> tuple[float, float]:
-    """Return RN(a + b) and its exact error, for |a| >= |b| or a = 0."""
-    total = a + b
-    return total, b - (total - a)
-
-
-@helper
-def two_product(a: float, b: float) -> tuple[float, float]:
-    """Return RN(a b) and its exact error (Dekker), for |a|, |b| < 2^996."""
-    product = a * b
-    big = SPLITTER * a
-    a_high = big - (big - a)
-    a_low = a - a_high
-    big = SPLITTER * b
-    b_high = big - (big - b)
-    b_low = b - b_high
-    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-
-
-@helper
-def add(a_high: float, a_low: float, b_high: float, b_low: float) -> tuple[float, float]:
-    """Add two double-doubles."""
-    high, low = two_sum(a_high, b_high)
-    rest, small = two_sum(a_low, b_low)
-    high, low = quick_sum(high, low + rest)
-    return quick_sum(high, small + low)
-
-
-@helper
-def multiply(a_high: float, a_low: float, b_high: float, b_low: float) -> tuple[float, float]:
-    """Multiply two double-doubles."""
-    high, low = two_product(a_high, b_high)
-    return quick_sum(high, low + (a_high * b_low + a_low * b_high))
-
-
-@helper
-def divide(a_high: float, a_low: float, b_high: float, b_low: float) -> tuple[float, float]:
-    """Divide two double-doubles."""
-    guess = a_high / b_high
-    high, low = two_product(b_high, guess)  # b * guess: DWTimesFP1
-    high, rest = quick_sum(high, b_low * guess)
-    back, low = quick_sum(high, rest + low)
-    return quick_sum(guess, ((a_high - back) + (a_low - low)) / b_high)

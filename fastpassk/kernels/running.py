@@ -25,7 +25,7 @@ from fastpassk.errors import FastpasskError
 from fastpassk.kernels import rounding
 from fastpassk.kernels._jit import helper, kernel
 from fastpassk.kernels.integers import PASS_AT_K, quotient
-from fastpassk.kernels.rounding import U2, divide, multiply, quick_sum
+from fastpassk.kernels.pairs import ONE, U2, ZERO, divide, multiply, quick_sum
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 MAX_TERMS = 1 << 28  # of one row: some seconds
 STRIDE = 1 << 20  # terms of one call of the kernel: between calls an interrupt, or the end of a `run`, is heard
-FLOORS = (rounding.ONE - 8, rounding.ZERO - 8)  # by form: below, 1 - q is 1.0 and q is 0.0
+FLOORS = (ONE - 8, ZERO - 8)  # by form: below, 1 - q is 1.0 and q is 0.0
 BITS = 512.0
 BIG = 2.0**512  # a product that reaches it is divided by it: far from 2^996, where Dekker's products overflow
 LEAST = -1300  # the floor where q itself is wanted: far enough below 2^-1075 to be nothing in a sum

@@ -110,12 +110,14 @@ def _rows(
     """Yield the rows of the curves: group, metric, k, estimate, error, low, high, problems, undefined, n range."""
     for metric in metrics:
         check_metric(metric, result.stopped)
-    for group, cells in _groups(result):
-        total, *span = cells.coverage
-        wanted = ks_up_to(ks, int(cells.limits.min()))
-        for metric in metrics:
-            for k, mean, error, short in points(metric, cells, wanted, available=undefined == "available"):
-                yield *group, metric.name, k, mean, error, None, None, total, short, *span
+    names, groups = zip(*_groups(result), strict=True) if result.frame.height else ((), ())
+    wanted = [ks_up_to(ks, int(cells.limits.min())) for cells in groups]
+    for metric in metrics:
+        found = points(metric, groups, wanted, available=undefined == "available")
+        for name, cells, some in zip(names, groups, found, strict=True):
+            total, *span = cells.coverage
+            for k, mean, error, short in some:
+                yield *name, metric.name, k, mean, error, None, None, total, short, *span
 
 
 def _pooled_rows(result: Tallied, metrics: list[Metric], ks: list[int] | str | None) -> Iterator[tuple[Any, ...]]:

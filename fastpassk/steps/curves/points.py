@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from fastpassk.metrics.means import mean_and_error
+from fastpassk.metrics.means import Groups, mean_and_error, means_and_errors
 from fastpassk.metrics.stopping import effective, limits
 from fastpassk.schema.frames import CURVES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Sequence
 
     from fastpassk.metrics.records import Metric
 
@@ -42,27 +42,45 @@ class Cells:
         return int(self.problems.sum()), int(self.n.min()), int(self.n.max())
 
 
-def points(metric: Metric, cells: Cells, ks: list[int], *, available: bool) -> Iterator[Point]:
-    """Yield the point at each k.
+def points(metric: Metric, groups: Sequence[Cells], ks: Sequence[list[int]], *, available: bool) -> list[list[Point]]:
+    """Return the points of each group at each of its ks.
 
     Parameters
     ----------
     metric
         What to average.
-    cells
-        The tally of one group.
+    groups
+        The tally of each group.
     ks
-        The k, ascending.
+        The ks of each group, ascending.
     available
         Where some problems have n < k, take the mean over the others; else the point is NaN.
     """
-    limit = cells.limits
-    regular = [k for k in ks if k <= limit.min()] if cells.stopped is None else []
-    if regular:
-        means, errors = mean_and_error(metric, cells.n, cells.c, cells.problems, np.array(regular, np.int64))
-        yield from ((k, float(mean), float(error), 0) for k, mean, error in zip(regular, means, errors, strict=True))
-    for k in ks[len(regular) :]:
-        yield _irregular(metric, cells, limit, k, available=available)
+    limits = [cells.limits for cells in groups]
+    regular = [
+        [k for k in some if k <= limit.min()] if cells.stopped is None else []
+        for cells, limit, some in zip(groups, limits, ks, strict=True)
+    ]
+    made = _regular(metric, groups, regular)
+    for place, (cells, limit, some) in enumerate(zip(groups, limits, ks, strict=True)):
+        rest = some[len(regular[place]) :]
+        made[place] += [_irregular(metric, cells, limit, k, available=available) for k in rest]
+    return made
+
+
+def _regular(metric: Metric, groups: Sequence[Cells], ks: list[list[int]]) -> list[list[Point]]:
+    """Return the points at ks that every problem of their group has, all groups in one go."""
+    whole = sorted({k for some in ks for k in some})
+    if not whole:
+        return [[] for _ in groups]
+    starts = np.cumsum([0, *(cells.n.size for cells in groups)])
+    n, c, problems = (np.concatenate([getattr(cells, name) for cells in groups]) for name in ("n", "c", "problems"))
+    means, errors = means_and_errors(metric, Groups(starts, n, c, problems), np.array(whole, np.int64))
+    place = {k: j for j, k in enumerate(whole)}
+    return [
+        [(k, mean[place[k]], error[place[k]], 0) for k in some]
+        for some, mean, error in zip(ks, means.tolist(), errors.tolist(), strict=True)
+    ]
 
 
 def framed(rows: Iterable[tuple[Any, ...]], like: pl.DataFrame, by: list[str]) -> pl.DataFrame:

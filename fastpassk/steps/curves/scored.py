@@ -13,8 +13,8 @@ import polars as pl
 
 from fastpassk.errors import FastpasskError, UsageError, choose
 from fastpassk.metrics import METRICS
-from fastpassk.metrics.means import mean_and_error_of
 from fastpassk.metrics.stopping import check_metric, limits
+from fastpassk.metrics.sums import mean_and_error_of
 from fastpassk.schema.frames import check_key, describe
 from fastpassk.schema.policies import DEFAULT_METRIC
 from fastpassk.sources import Dataset, collect
@@ -149,7 +149,7 @@ def _rows_of_counts(
         shared.setdefault(key, (Cells(n, c, problems, stopped), []))[1].append(int(str(k)))
     for cells, ks in shared.values():
         total, *span = cells.coverage
-        for k, mean, error, short in points(metric, cells, ks, available=available):
+        for k, mean, error, short in points(metric, [cells], [ks], available=available)[0]:
             yield metric.name, k, mean, error, None, None, total, short, *span
 
 
