@@ -36,7 +36,7 @@ def width(problems: int) -> int:
 
 
 def digits(high: Floats, low: Floats, exponent: Ints, bits: int) -> Ints:
-    """Cut x = (high + low) 2^exponent into digits; what lies beyond the last, up to 2^(1 - BITS) either way, is cut off.
+    """Cut x = (high + low) 2^exponent into digits; beyond the last, up to 2^(1 - BITS) of it is cut off either way.
 
     Parameters
     ----------
