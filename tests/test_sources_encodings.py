@@ -278,6 +278,7 @@ FILES: dict[str, Callable[[Path], Any]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:left out of the folders")
 @pytest.mark.parametrize("make", FILES.values(), ids=FILES.keys())
 def test_files(tmp_path: Path, make: Callable[[Path], Any]) -> None:
     assert_frame_equal(canonical(make(tmp_path)), EXPECTED)

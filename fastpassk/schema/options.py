@@ -54,6 +54,9 @@ class Options(TypedDict, total=False):
         The rows of a counts table are known to be unique and on one problem set: skip reading the problem column.
     format
         The format of the input, where its name and content do not tell it.
+    bad_lines
+        What a line of NDJSON or a row of CSV that cannot be read is: `error` (default), or `skip`: it is counted and
+        left out.
     """
 
     by: str | Iterable[str] | None
@@ -75,9 +78,14 @@ class Options(TypedDict, total=False):
     stopped: int | None
     unique: bool
     format: str
+    bad_lines: str
 
 
-READING = ("by", "problem", "passed", "attempt", "n", "c", "assume", "threshold", "where", "meta", "format")
+# fmt: off
+READING = (
+    "by", "problem", "passed", "attempt", "n", "c", "assume", "threshold", "where", "meta", "format", "bad_lines",
+)
+# fmt: on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +111,7 @@ class Settings:
     stopped: int | None = None
     unique: bool = False
     format: str = "auto"
+    bad_lines: str = "error"
 
     @classmethod
     def of(cls, options: Mapping[str, object]) -> Settings:
@@ -123,6 +132,7 @@ class Settings:
         policies.parse_stopped(self.stopped)
         if self.duplicates is not None:
             choose(self.duplicates, policies.DUPLICATES, "duplicates")
+        choose(self.bad_lines, policies.BAD_LINES, "bad_lines")
         policies.parse_threshold(self.threshold)
         policies.parse_expected(self.expect_n)
         for name in ("common", "unique"):

@@ -17,6 +17,7 @@ from fastpassk.schema.outcomes import REASONS
 UNDEFINED = ("null", "available", "error")
 MISSING = ("error", "fail", "drop", "harness")
 DUPLICATES = ("error", "same", "keep")
+BAD_LINES = ("error", "skip")
 AVERAGE = ("problems", "samples")
 INTERVALS = ()  # the methods come with the intervals; None is the only value until then
 

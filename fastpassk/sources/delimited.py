@@ -10,11 +10,14 @@ from __future__ import annotations
 import csv
 import io
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from fastpassk.errors import FastpasskError
+from fastpassk.sources.rows import Lines, is_cut, misfit, misquoted, sifted
+from fastpassk.sources.skipping import tell_skipped
 from fastpassk.sources.tables import HEAD, Table
 from fastpassk.storage.detect import open_bytes, separator_of
 
@@ -27,8 +30,15 @@ SMALL = 1 << 20  # bytes that the standard library reads through faster than ano
 BLOCK = 1 << 24
 
 
-def open_delimited(file: File) -> Table:
+def open_delimited(file: File, *, skip: bool = False) -> Table:
     """Open a CSV or TSV file.
+
+    Parameters
+    ----------
+    file
+        The file.
+    skip
+        Whether rows that are bad are left out, which is told; the good ones are then copied.
 
     Raises
     ------
@@ -36,6 +46,21 @@ def open_delimited(file: File) -> Table:
         Two columns of one name, a row with more or fewer fields than the header, or quotes that do not pair; the line
         is named.
     """
+    if not skip:
+        return _opened(file)
+    try:
+        table = _opened(file)
+        table.scan(list(table.schema)).select(pl.all().count()).collect()  # not all of it is text, it may be
+    except (ValueError, pl.exceptions.PolarsError):
+        path, bad, cut = sifted(file)
+        if not bad:
+            raise
+        tell_skipped(file.name, bad, cut=cut)
+        table = replace(_opened(replace(file, path=path, compression=None)), file=file)
+    return table
+
+
+def _opened(file: File) -> Table:
     separator = separator_of(file)
     whole = pl.scan_csv(file.path, separator=separator, infer_schema=False, empty_string_is_null=False, glob=False)
     schema = dict(whole.collect_schema())
@@ -73,33 +98,15 @@ def _count_rows(file: File, separator: str, width: int) -> int:
 
 
 def _count_small(file: File, text: bytes, separator: str) -> int:
-    rows = csv.reader(io.StringIO(text.decode("utf-8-sig"), newline=""), delimiter=separator)
+    lines = Lines(io.StringIO(text.decode("utf-8-sig"), newline=""))
+    rows = csv.reader(lines, delimiter=separator)
     header = next(rows, [])
     found = 0
     for row in rows:
         if row and len(row) != len(header):
-            raise FastpasskError(misfit(file, rows.line_num, row, header))
+            raise FastpasskError(misfit(file, rows.line_num, row, header, cut=is_cut(rows, lines)))
         found += any(row)
     return found
-
-
-def misfit(file: File, line: int, row: list[str], header: list[str]) -> str:
-    """Say that a row has another number of fields than the header."""
-    return f"{file.name}, line {line}: {len(row)} fields, but the header has {len(header)}"
-
-
-def misquoted(file: File) -> str | None:
-    """Say where the quotes of a file do not pair; None where none is found. The file is read slowly, up to there."""
-    with open_bytes(file) as stream:
-        lines = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-        rows = csv.reader(lines, delimiter=separator_of(file), strict=True)
-        try:
-            for _ in rows:
-                pass
-        except csv.Error as error:
-            place = f"{file.name}, line {rows.line_num}"
-            return f"{place}: quotes do not pair ({error}); a quote within quotes is written twice"
-    return None
 
 
 def _count_large(file: File, separator: str, width: int) -> int:

@@ -6,7 +6,6 @@ The readers say neither. The file is read again, slowly, only after a failure.
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 from contextlib import contextmanager
@@ -16,9 +15,9 @@ import polars as pl
 
 from fastpassk.errors import FastpasskError
 from fastpassk.sources.columnar import overflow
-from fastpassk.sources.delimited import misfit, misquoted
+from fastpassk.sources.rows import bad_row, misquoted
 from fastpassk.storage import File, fingerprint
-from fastpassk.storage.detect import open_bytes, separator_of
+from fastpassk.storage.detect import open_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -101,7 +100,7 @@ def _fault(file: File) -> str | None:
         if file.format == "ndjson":
             return _bad_line(file)
         if file.format in ("csv", "tsv"):
-            return _bad_row(file)
+            return bad_row(file)
         return None if file.format == "json" else _bad_columns(file)
     except csv.Error:
         return misquoted(file)
@@ -124,16 +123,6 @@ def _bad_line(file: File) -> str | None:
             if not isinstance(value, dict):
                 return f"{file.name}, line {number} is no JSON object but {text[:40]}"
     return None
-
-
-def _bad_row(file: File) -> str | None:
-    with open_bytes(file) as stream:
-        rows = csv.reader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""), delimiter=separator_of(file))
-        header = next(rows, [])
-        for row in rows:
-            if row and len(row) != len(header):
-                return misfit(file, rows.line_num, row, header)
-    return misquoted(file)
 
 
 def _bad_columns(file: File) -> str | None:
