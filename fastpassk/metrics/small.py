@@ -76,6 +76,13 @@ def single(metric: Metric, n: int, c: int, k: int) -> float | None:
     return top / whole
 
 
+def columns(metric: Metric, pairs: list[tuple[int, int]]) -> list[Floats] | None:
+    """Return the metric at c = 0..n for each pair (n, k), 1 <= k <= n; None where that is more than is affordable."""
+    if not affordable(sum((n + 1) * (1 + min(k, n - k) // LONG) for n, k in pairs)):
+        return None
+    return [_column(metric, n, k) for n, k in pairs]
+
+
 def affordable(cells: float) -> bool:
     """Return whether so many more exact values are within what this process may spend on them, and count them."""
     if _Account.spent + cells > CELLS:
@@ -104,13 +111,12 @@ def _gathered(metric: Metric, n: Ints, c: Ints, k: Ints, live: Flags) -> Floats 
     if int(n.max(initial=0)) > CELLS:
         return None
     code, place = np.unique(n * (CELLS + 1) + k, return_inverse=True)
-    pairs = [divmod(pair, CELLS + 1) for pair in code.tolist()]
-    if not affordable(sum((a + 1) * (1 + min(d, a - d) // LONG) for a, d in pairs)):
+    made = columns(metric, [divmod(pair, CELLS + 1) for pair in code.tolist()])
+    if made is None:
         return None
-    columns = [_column(metric, a, d) for a, d in pairs]
-    if columns:
-        starts = np.cumsum([0] + [column.size for column in columns])
-        values[live] = np.concatenate(columns)[starts[place] + c]
+    if made:
+        starts = np.cumsum([0] + [column.size for column in made])
+        values[live] = np.concatenate(made)[starts[place] + c]
     return values
 
 

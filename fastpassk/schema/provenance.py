@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 from fastpassk._version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import polars as pl
 
+SLICE = 1 << 17  # rows
 FORMAT = 1  # the version of the layout of frames and their metadata
 
 _kept: dict[int, tuple[tuple[int, int], dict[str, object]]] = {}  # by the frame's id: its shape and its facts
@@ -45,4 +48,12 @@ def provenance(frame: pl.DataFrame) -> dict[str, object] | None:
 
 def digest(frame: pl.DataFrame) -> str:
     """Return the SHA-256 of a sorted frame of texts and integers, independent of how it was stored."""
-    return hashlib.sha256(frame.write_csv().encode()).hexdigest()
+    return digest_of([frame.clear(), *frame.iter_slices(SLICE)])  # the text of all at once would outgrow the frame
+
+
+def digest_of(parts: Iterable[pl.DataFrame]) -> str:
+    """Return the digest of a frame that comes in parts."""
+    found = hashlib.sha256()
+    for place, part in enumerate(parts):
+        found.update(part.write_csv(include_header=place == 0).encode())
+    return found.hexdigest()

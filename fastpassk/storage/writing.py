@@ -1,16 +1,23 @@
 """Writing results: whole or not at all, with the settings behind them in the file's own metadata.
 
 The same frame gives the same bytes: no clock, no path, no thread count.
+
+What is being written has a hidden name beside its target, `.NAME.MACHINE-PROCESS.TOKEN.part`, which no reader takes for
+input. An error, Ctrl-C and SIGTERM remove it; after SIGKILL or a power cut it stays until the next write to the same
+target, on the same machine, finds that its process is gone.
 """
 
 from __future__ import annotations
 
+import glob
 import json
 import math
 import os
+import platform
 import secrets
 import shutil
 import tempfile
+import zlib
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,18 +46,42 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(os.path.realpath(path))  # a link keeps being a link
     if target.is_dir():
         raise UsageError(f"{path} is a folder; name a file in it")
-    special = target.exists() and not target.is_file()  # a pipe or a device is filled, never replaced
-    folder = Path(tempfile.gettempdir()) if special else target.parent
-    if not folder.is_dir():
-        raise FastpasskError(f"{path} cannot be written: there is no folder {folder}")
-    part = folder / f".{target.name[:40]}.{os.getpid()}.{secrets.token_hex(4)}.part"
-    try:
+    with _part(path, target.name, _folder_of(target)) as part:
         yield part
-        _finish(part, target, special=special)
-    except OSError as error:
-        raise FastpasskError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        part.unlink(missing_ok=True)
+        _finish(part, target)
+
+
+@contextmanager
+def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary folder beside `path`; it becomes `path` when the block ends well and is removed when not.
+
+    Raises
+    ------
+    UsageError
+        `path` is a file, or a folder with something in it: a folder cannot be replaced in one step as a file can.
+    FastpasskError
+        The folder around it does not exist or may not be written.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_dir():
+        raise UsageError(f"{path} is a file; name a new folder")
+    if target.is_dir() and any(target.iterdir()):
+        raise UsageError(f"{path} is a folder with something in it; name a new one, or empty it first")
+    with _part(path, target.name, target.parent) as part:
+        part.mkdir()
+        yield part
+        if target.is_dir():
+            target.rmdir()
+        part.replace(target)
+
+
+@contextmanager
+def scratch_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a hidden folder beside `path` for what is needed while it is made; it is removed when the block ends."""
+    target = Path(os.path.realpath(path))
+    with _part(path, target.name, _folder_of(target)) as part:
+        part.mkdir()
+        yield part
 
 
 def write_frame(frame: pl.DataFrame, path: str | os.PathLike[str], provenance: dict[str, object] | None = None) -> None:
@@ -109,8 +140,67 @@ def json_text(frame: pl.DataFrame, provenance: dict[str, object] | None = None) 
     return f'{{"provenance": {_json(provenance or {})},\n"rows": [\n{rows}\n]}}\n'
 
 
-def _finish(part: Path, target: Path, *, special: bool) -> None:
-    if not special:
+@contextmanager
+def _part(path: str | os.PathLike[str], name: str, folder: Path) -> Iterator[Path]:
+    """Give a hidden name in `folder` and see to it that nothing of that name is left."""
+    if not folder.is_dir():
+        raise FastpasskError(f"{path} cannot be written: there is no folder {folder}")
+    stem = f".{name[:40]}.{_machine()}-"
+    _remove_stale(folder, stem)
+    part = folder / f"{stem}{os.getpid()}.{secrets.token_hex(4)}.part"
+    try:
+        yield part
+    except OSError as error:
+        raise FastpasskError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        _remove(part)
+
+
+def _machine() -> str:
+    """Return a short mark of this machine: process ids mean nothing on another one that shares the folder."""
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
+def _remove_stale(folder: Path, stem: str) -> None:
+    """Remove what a process that was killed has left of the same target; one that runs keeps its own."""
+    for path in folder.glob(glob.escape(stem) + "*.part"):
+        owner = path.name.removeprefix(stem).partition(".")[0]
+        if owner.isdecimal() and not _runs(int(owner)):
+            _remove(path)
+
+
+def _runs(process: int) -> bool:
+    """Tell whether a process is there; where that cannot be asked, it is taken to be."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+def _remove(part: Path) -> None:
+    """Remove a file or a folder, if it is there."""
+    if part.is_dir():
+        shutil.rmtree(part, ignore_errors=True)
+    else:
+        part.unlink(missing_ok=True)
+
+
+def _is_special(target: Path) -> bool:
+    """Tell whether a target is a pipe or a device, which is filled and never replaced."""
+    return target.exists() and not target.is_file() and not target.is_dir()
+
+
+def _folder_of(target: Path) -> Path:
+    return Path(tempfile.gettempdir()) if _is_special(target) else target.parent
+
+
+def _finish(part: Path, target: Path) -> None:
+    if not _is_special(target):
         part.replace(target)
         return
     with part.open("rb") as read, target.open("wb") as out:
