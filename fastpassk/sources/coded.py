@@ -76,8 +76,31 @@ def bundles(dataset: Dataset) -> list[Bundle]:
     return [bundle for view in dataset.views for bundle in _cut(view)]
 
 
-def decode(bundle: Bundle, keys: list[str]) -> Iterator[tuple[int, dict[str, Codes], NDArray[np.uint8] | None]]:
-    """Decode a bundle: the codes of the key columns, and the state of each row.
+@dataclass(frozen=True)
+class Decoded:
+    """Rows of a bundle.
+
+    Attributes
+    ----------
+    rows
+        How many there are.
+    codes
+        The codes of the key columns.
+    states
+        uint8, shape (rows,): `FAILED`, `PASSED`, `BAD`, `MISSING` and on by reason; None for a table without outcomes.
+    prints
+        uint64, shape (rows,): a hash of the problem, the same in every file; None where it was not asked for, or where
+        a problem has no name.
+    """
+
+    rows: int
+    codes: dict[str, Codes]
+    states: NDArray[np.uint8] | None
+    prints: NDArray[np.uint64] | None
+
+
+def decode(bundle: Bundle, keys: list[str], *, problems: bool = False) -> Iterator[Decoded]:
+    """Decode a bundle.
 
     Parameters
     ----------
@@ -85,16 +108,22 @@ def decode(bundle: Bundle, keys: list[str]) -> Iterator[tuple[int, dict[str, Cod
         From `bundles`.
     keys
         Identity names, `problem`, `attempt`, `n` and `c`; one that the file lacks is null in every row.
-
-    Yields
-    ------
-    How many rows there are, codes by key, and states (uint8, shape (rows,)): `FAILED`, `PASSED`, `BAD`, `MISSING` and
-    on by reason; None for a table without outcomes.
+    problems
+        Whether problems are wanted as prints; see `printable`.
     """
     view = bundle.view
-    for table in _tables(bundle, _needed(view, keys)):
+    more = [view.roles.columns["problem"]] if problems else []
+    for table in _tables(bundle, list(dict.fromkeys([*_needed(view, keys), *more]))):
         codes = {key: _codes(view, key, table) for key in keys}
-        yield table.num_rows, codes, _states(view, table) if "passed" in view.roles.columns else None
+        states = _states(view, table) if "passed" in view.roles.columns else None
+        yield Decoded(table.num_rows, codes, states, _prints(view, table) if problems else None)
+
+
+def printable(dataset: Dataset) -> bool:
+    """Tell whether problems can be known by prints: columns of integers in all files, or of text in all."""
+    kinds = [view.table.schema.get(view.roles.columns["problem"]) for view in dataset.views]
+    texts = [isinstance(kind, canonical.TEXTS) for kind in kinds]
+    return all(texts) or all(kind is not None and kind.is_integer() for kind in kinds)
 
 
 def _plain(view: View) -> bool:
@@ -186,6 +215,21 @@ def _encoded(column: pa.ChunkedArray) -> tuple[pl.Series, NDArray[Any], int]:
 def _span(low: int, high: int) -> NDArray[Any]:
     """Return all integers from low to high."""
     return np.arange(low, high + 1, dtype=np.int64 if high < 1 << 62 else np.uint64)
+
+
+def _prints(view: View, table: pa.Table) -> NDArray[np.uint64] | None:
+    """Return the prints of the problems of a table; None when one has no name."""
+    import pyarrow as pa
+
+    name = view.roles.columns["problem"]
+    column = table.column(name)
+    if pa.types.is_integer(column.type):
+        if column.null_count:
+            return None
+        return pl.Series(numbers_of(column)).cast(pl.Int64, wrap_numerical=True).hash(0).to_numpy()
+    values, rows, _ = _encoded(column)
+    written = pl.DataFrame({name: values}).select(view.keys["problem"]).to_series()
+    return None if written.null_count() else written.hash(0).to_numpy()[rows]
 
 
 def _states(view: View, table: pa.Table) -> NDArray[np.uint8]:

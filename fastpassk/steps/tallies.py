@@ -14,9 +14,10 @@ from fastpassk.schema.provenance import digest, remember
 from fastpassk.sources import Dataset, collect, read
 from fastpassk.steps.counts import Counted, counted, declared_stop, grouped
 from fastpassk.steps.counts.coded import coded_tally
-from fastpassk.steps.counts.expected import tell_problem_sets
+from fastpassk.steps.counts.expected import problem_sets, problems_in_all, tell_problem_sets
 from fastpassk.steps.counts.given import refuse_bad_counts, refuse_sample_options
 from fastpassk.steps.counts.grouping import group_columns, refuse_pooling, with_group, without_empty
+from fastpassk.steps.counts.problems import in_all
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -61,28 +62,32 @@ def tallied(dataset: Dataset, settings: Settings) -> Tallied:
     """Bring a dataset of samples, counts or a tally to the tally of its groups."""
     if dataset.kind == "tally":
         return _given(dataset, settings)
-    direct = _direct(dataset, settings) if dataset.kind == "counts" and settings.unique else None
+    direct = _direct(dataset, settings) if dataset.kind == "counts" else None
     return direct or of_counts(grouped(counted(dataset, settings), settings), settings)
 
 
 def of_counts(counts: Counted, settings: Settings) -> Tallied:
     """Make the tally of counts that are keyed by their groups already, and say when their problem sets differ."""
     if not settings.unique:
-        tell_problem_sets(counts.frame, counts.identity)
+        frame, by = counts.frame, counts.identity
+        tell_problem_sets(problem_sets(frame, by), by, lambda groups: problems_in_all(frame, groups))
     cells = counts.frame.group_by(*counts.identity, "n", "c").agg(problems=pl.len().cast(pl.Int64))
     return Tallied(_sorted(cells, counts.identity), counts.identity, counts.stopped, counts.frame)
 
 
 def _direct(dataset: Dataset, settings: Settings) -> Tallied | None:
-    """Tally counts by codes, where nothing asks for their problems: no counts are built, and their names not read."""
+    """Tally counts by codes, where nothing asks for the names of their problems: no counts are built."""
     refuse_sample_options(settings, "counts")
     by = group_columns(list(dataset.identity), settings)
     asked = settings.common or settings.pool or settings.problems is not None or settings.expect_n is not None
-    frame = None if asked or set(by) != set(dataset.identity) else coded_tally(dataset)
-    if frame is None:
+    found = None if asked or set(by) != set(dataset.identity) else coded_tally(dataset, unique=bool(settings.unique))
+    if found is None:
         return None
-    frame, identity = without_empty(frame, by, settings)
+    frame, identity = without_empty(found[0], by, settings)
     frame, by = with_group(frame, identity)
+    if found[1] is not None:
+        sets = with_group(found[1], identity)[0]
+        tell_problem_sets(sets, by, lambda groups: in_all(dataset, groups))
     return Tallied(_sorted(frame.select(*by, "n", "c", "problems"), by), by, declared_stop(dataset, settings), None)
 
 

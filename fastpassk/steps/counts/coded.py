@@ -20,6 +20,8 @@ from fastpassk.kernels import counting
 from fastpassk.schema.frames import MISSING
 from fastpassk.sources import coded, translated
 from fastpassk.sources.buffers import array_of, numbers_of
+from fastpassk.steps.counts.codebooks import CODE, Codebook, TooManyError, coded_keys, written_keys
+from fastpassk.steps.counts.problems import Problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from fastpassk.kernels.counting import Cells, Columns
     from fastpassk.sources import Dataset
-    from fastpassk.sources.coded import Bundle, Codes
+    from fastpassk.sources.coded import Bundle, Codes, Decoded
 
 MOST_VALUES = 1 << 20  # of a key column: beyond, a dictionary of texts costs more than it saves
 MOST_ATTEMPTS = 1 << 10  # 128 bytes a group
@@ -36,31 +38,7 @@ DENSE = 4  # cells of a dense histogram, in rows of the bundle
 LOADED = 1 << 19  # rows of a bundle from which the compiled sets of attempts are worth loading
 SETTLE = 1 << 21  # rows of partial tables that are left alone
 
-CODE = "code "  # before the name of a key in a partial table, where n and c may be keys and counts
 STATE_NAMES = ("failed", "c", "bad", *MISSING)
-
-
-class TooManyError(Exception):
-    """Counting by codes does not pay for the data at hand; the group-by does."""
-
-
-class Codebook:
-    """The values of one key column over all bundles, each with a code; shared by threads."""
-
-    def __init__(self, most: int) -> None:
-        """Make an empty book of at most `most` values."""
-        self.codes: dict[str | int | None, int] = {}
-        self.most = most
-        self._lock = threading.Lock()
-
-    def look_up(self, values: list[str | int | None]) -> NDArray[np.int32]:
-        """Return the codes of values, giving new ones a code; raises `TooManyError` when the book is full."""
-        with self._lock:
-            codes = self.codes
-            found = [codes.setdefault(value, len(codes)) for value in values]
-            if len(codes) > self.most:
-                raise TooManyError
-        return np.array(found, np.int32)
 
 
 class Ledger:
@@ -134,57 +112,66 @@ def coded_cells(dataset: Dataset, *, attempts: bool) -> pl.DataFrame | None:
     return _written(cells, keys, books)
 
 
-def coded_tally(dataset: Dataset) -> pl.DataFrame | None:
-    """Count the problems of a table of counts by identity, n and c, without reading their names.
+def coded_tally(dataset: Dataset, *, unique: bool) -> tuple[pl.DataFrame, pl.DataFrame | None] | None:
+    """Count the problems of a table of counts by identity, n and c; their names are only hashed.
 
     Parameters
     ----------
     dataset
-        Counts, whose rows are known to be one a problem.
+        Counts.
+    unique
+        Whether each key is known to stand in one row: then problems are not read at all.
 
     Returns
     -------
-    The identity columns, `n`, `c` and `problems` (Int64), one row a key; or None when this way does not pay or a row is
-    no count, which the other way will name.
+    A tally, and the sets of problems of its groups (`Problems.sets`) where they were read; or None when this way does
+    not pay, a row is no count or a key may stand in two, which the other way will name.
     """
     keys = [*dataset.identity, "n", "c"]
     books = {key: Codebook(MOST_VALUES) for key in keys}
-    cells = _counted(dataset, keys, books)
+    problems = None if unique else Problems(list(dataset.identity))
+    cells = _counted(dataset, keys, books, problems)
     if cells is None or None in books["n"].codes or None in books["c"].codes:
         return None
-    table = _keys_written(cells, keys, books).with_columns(cells["n"].alias("problems"))
+    table = written_keys(cells, keys, books).with_columns(cells["n"].alias("problems"))
     wrong = (pl.col("n") < 1) | (pl.col("c") < 0) | (pl.col("c") > pl.col("n"))
-    return None if table.filter(wrong).height else table
+    if table.filter(wrong).height or (problems is not None and problems.repeat()):
+        return None
+    return table, None if problems is None else problems.sets(books)
 
 
-def _counted(dataset: Dataset, keys: list[str], books: dict[str, Codebook]) -> pl.DataFrame | None:
+def _counted(
+    dataset: Dataset, keys: list[str], books: dict[str, Codebook], problems: Problems | None = None
+) -> pl.DataFrame | None:
     """Count the rows of a dataset by its coded keys; None when this way does not pay."""
-    if not coded.countable(dataset):
+    if not coded.countable(dataset) or (problems is not None and not coded.printable(dataset)):
         return None
     ledger = Ledger([CODE + key for key in keys])
     attempts = "attempt" in books and "attempt" not in keys
     try:
         with translated(dataset.inputs):
-            threads.run(lambda bundle: _count(bundle, books, ledger, attempts=attempts), coded.bundles(dataset))
+            threads.run(
+                lambda bundle: _count(bundle, books, ledger, problems, attempts=attempts), coded.bundles(dataset)
+            )
     except TooManyError:
         return None
     return ledger.total()
 
 
-def _count(bundle: Bundle, books: dict[str, Codebook], ledger: Ledger, *, attempts: bool) -> None:
-    for rows, codes, states in coded.decode(bundle, list(books)):
-        attempt = codes.pop("attempt") if attempts else None
-        ledger.add(_partial(rows, codes, states, attempt, books))
+def _count(
+    bundle: Bundle, books: dict[str, Codebook], ledger: Ledger, problems: Problems | None, *, attempts: bool
+) -> None:
+    for part in coded.decode(bundle, list(books), problems=problems is not None):
+        threads.go_on()
+        if problems is not None:
+            problems.add(part, books)
+        attempt = part.codes.pop("attempt") if attempts else None
+        ledger.add(_partial(part, attempt, books))
 
 
-def _partial(
-    rows: int,
-    codes: dict[str, Codes],
-    states: NDArray[np.uint8] | None,
-    attempt: Codes | None,
-    books: dict[str, Codebook],
-) -> pl.DataFrame:
+def _partial(part: Decoded, attempt: Codes | None, books: dict[str, Codebook]) -> pl.DataFrame:
     """Return the distinct cells of one bundle, in global codes."""
+    rows, codes, states = part.rows, part.codes, part.states
     columns: Columns = [(column.rows, len(column.values), column.least) for column in codes.values()]
     places, size = None, math.prod(many for _, many, _ in columns)
     if size > counting.LARGEST:
@@ -194,7 +181,7 @@ def _partial(
     counts = counting.histogram(columns, states, rows, 1 if states is None else int(states.max(initial=1)) + 1)
     sums = counts.sum(axis=1)
     there = np.flatnonzero(sums)
-    keys = _keys(there if places is None else places[there], codes, books)
+    keys = coded_keys(there if places is None else places[there], codes, books)
     sets = {} if attempt is None else _sets(counting.key(columns, rows), attempt, books["attempt"], len(sums), there)
     return pl.DataFrame({**keys, "n": sums[there], **_sums(counts[there]), **sets})
 
@@ -204,15 +191,6 @@ def _renumbered(columns: Columns, rows: int) -> tuple[Columns, Cells]:
     encoded = array_of(counting.key(columns, rows)).dictionary_encode()
     places: Cells = numbers_of(encoded.dictionary)
     return [(numbers_of(encoded.indices), len(places), 0)], places
-
-
-def _keys(places: Cells, codes: dict[str, Codes], books: dict[str, Codebook]) -> dict[str, NDArray[np.int32]]:
-    """Take cells apart into the codes of their columns, and look these up in the books."""
-    keys = {}
-    for key, column in reversed(codes.items()):
-        places, local = np.divmod(places, len(column.values))
-        keys[CODE + key] = books[key].look_up(column.values)[local]
-    return keys
 
 
 def _sums(counts: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
@@ -252,14 +230,9 @@ def _repeats(cells: pl.DataFrame) -> bool:
 
 def _written(cells: pl.DataFrame, keys: list[str], books: dict[str, Codebook]) -> pl.DataFrame:
     """Write the codes of the keys as the values they stand for."""
-    table = _keys_written(cells, keys, books)
+    table = written_keys(cells, keys, books)
     names = [name for name in ("n", *STATE_NAMES[1:]) if name in cells.columns]
     sums = cells.select(pl.col(names).fill_null(0)).with_columns(
         pl.lit(0, pl.Int64).alias(name) for name in ("c", "bad", "missing") if name not in names
     )
     return table.with_columns(sums.get_columns())
-
-
-def _keys_written(cells: pl.DataFrame, keys: list[str], books: dict[str, Codebook]) -> pl.DataFrame:
-    kinds = {key: pl.Int64 if key in ("n", "c") else pl.String for key in keys}
-    return pl.DataFrame([pl.Series(key, list(books[key].codes), kinds[key]).gather(cells[CODE + key]) for key in keys])

@@ -12,10 +12,12 @@ from fastpassk.schema.policies import parse_missing, refuse_harness
 from fastpassk.sources import problem_names
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fastpassk.schema.options import Settings
 
 
-EXPECTED, SUM, PROBLEMS = "__expected", "__sum", "__problems"  # helper columns, in no table's way
+EXPECTED, SUM, SETS = "__expected", "__sum", "__problems"  # helper columns, in no table's way
 
 
 def complete(frame: pl.DataFrame, by: list[str], settings: Settings, stopped: int | None) -> pl.DataFrame:
@@ -63,25 +65,43 @@ def shared(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     return frame.join(everywhere, on="problem", how="semi")
 
 
-def tell_problem_sets(frame: pl.DataFrame, by: list[str]) -> None:
+def problem_sets(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """Return for each group how many problems it has and the wrapping sum of a hash of their names.
+
+    That needs no sorting and is the same for any order.
+    """
+    return frame.group_by(by).agg(pl.len().cast(pl.Int64).alias(SETS), pl.col("problem").hash(0).sum().alias(SUM))
+
+
+def problems_in_all(frame: pl.DataFrame, groups: int) -> int:
+    """Return how many problems are in all groups."""
+    return frame.group_by("problem").len().filter(pl.col("len") == groups).height
+
+
+def tell_problem_sets(sets: pl.DataFrame, by: list[str], in_all: Callable[[int], int]) -> None:
     """Say so when groups of one benchmark were run on different problems: their curves do not compare.
 
-    Sets are compared by size and by the wrapping sum of a hash of the names, which needs no sorting and is the same
-    for any order.
+    Parameters
+    ----------
+    sets
+        From `problem_sets`.
+    by
+        The columns that make a group.
+    in_all
+        Tells how many problems are in all of so many groups.
     """
     scope = [name for name in by if name in ("benchmark", "subset", "language")]
-    sets = frame.group_by(by).agg(pl.len().alias(PROBLEMS), pl.col("problem").hash(0).sum().alias(SUM))
-    kinds = sets.select(*scope, PROBLEMS, SUM).unique()
+    kinds = sets.select(*scope, SETS, SUM).unique()
     if kinds.height == kinds.select(scope or pl.lit(0)).n_unique():
         return
     groups = sets.height
-    common = frame.group_by("problem").len().filter(pl.col("len") == groups).height
+    common = in_all(groups)
     advice = "; common=True (--common) keeps those" if common else ""
-    sizes = sets.sort([PROBLEMS, *by], nulls_last=True)
+    sizes = sets.sort([SETS, *by], nulls_last=True)
     small, large = sizes.row(0, named=True), sizes.row(-1, named=True)
     few, many = ({name: row[name] for name in by} for row in (small, large))
     tell(
-        f"groups were run on different problems, from {small[PROBLEMS]} ({describe(few)}) to {large[PROBLEMS]} "
+        f"groups were run on different problems, from {small[SETS]} ({describe(few)}) to {large[SETS]} "
         f"({describe(many)}); {common} are in all {groups} groups{advice}"
     )
 
