@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fastpassk.steps.curves.curve import curve
     from fastpassk.steps.merge import merge
     from fastpassk.steps.provenance import provenance, write
-    from fastpassk.steps.scores import score
+    from fastpassk.steps.scores.score import score
     from fastpassk.steps.tallies import tally
 
 _HOMES = {

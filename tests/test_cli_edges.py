@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -303,3 +304,27 @@ def test_an_input_is_never_overwritten(tmp_path: Path, capsys: pytest.CaptureFix
     assert "would be overwritten" in capsys.readouterr().err
     assert main([command, str(tmp_path), "-o", str(source)]) == 2
     assert source.read_text() == "problem,passed\na,1\n"
+
+
+def test_notes_of_a_folder_come_once_where_the_output_exists(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, out = tmp_path / "in", tmp_path / "counts.csv"
+    folder.mkdir()
+    (folder / "a.csv").write_text("problem,passed\na,1\n")
+    (folder / "README").write_text("hello")
+    for _ in range(2):
+        assert main(["count", str(folder), "-o", str(out)]) == 0
+        assert capsys.readouterr().err == f"fastpassk: note: left out of the folders as no data: {folder / 'README'}\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_a_pipe_is_read_where_the_output_exists(tmp_path: Path) -> None:
+    pipe, out = tmp_path / "pipe", tmp_path / "counts.csv"
+    os.mkfifo(pipe)
+    out.write_text("old")
+    writer = threading.Thread(target=pipe.write_text, args=("problem,passed\na,1\n",), daemon=True)
+    writer.start()
+    assert main(["count", str(pipe), "-o", str(out)]) == 0
+    writer.join()
+    assert out.read_text() == "group,problem,n,c\nall,a,1,1\n"

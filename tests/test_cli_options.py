@@ -9,7 +9,7 @@ import pytest
 
 import fastpassk
 from fastpassk.cli.commands import COMMANDS
-from fastpassk.cli.options import OPTIONS, OUTPUT_OPTIONS, Option, options_of
+from fastpassk.cli.options import OPTIONS, OUTPUT_OPTIONS, RUN_OPTIONS, Option, options_of
 from fastpassk.cli.parser import command_parser, parse, top_parser
 from fastpassk.cli.run import main
 from fastpassk.errors import UsageError
@@ -35,6 +35,7 @@ TYPED: dict[str, tuple[list[str], object]] = {
     "meta": (["--meta", "meta.csv"], "meta.csv"),
     "missing": (["--missing", "timeout=fail,infra=drop"], "timeout=fail,infra=drop"),
     "duplicates": (["--duplicates", "same"], "same"),
+    "bad_lines": (["--bad-lines", "skip"], "skip"),
     "pool": (["--pool", "language"], ["language"]),
     "problems": (["--problems", "all.txt"], "all.txt"),
     "expect_n": (["--expect-n", "20"], 20),
@@ -43,6 +44,7 @@ TYPED: dict[str, tuple[list[str], object]] = {
     "unique": (["--unique"], True),
     "undefined": (["--undefined", "available"], "available"),
     "average": (["--average", "samples"], "samples"),
+    "partition_by": (["--partition-by", "model", "--partition-by", "k"], ["model", "k"]),
     "interval": (["--interval", "none"], None),
 }
 PAIRS = [
@@ -131,7 +133,7 @@ def test_shared_defaults_are_those_of_the_settings() -> None:
     assert settings.common is settings.unique is False
 
 
-@pytest.mark.parametrize("option", [*OPTIONS, *OUTPUT_OPTIONS], ids=lambda option: option.name)
+@pytest.mark.parametrize("option", [*OPTIONS, *OUTPUT_OPTIONS, *RUN_OPTIONS], ids=lambda option: option.name)
 def test_an_option_is_refused_where_it_has_no_meaning(option: Option, capsys: pytest.CaptureFixture[str]) -> None:
     value = [] if option.switch else ["1"]
     for command in set(COMMANDS) - set(option.commands.split()):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals exist on Unix only")
@@ -35,12 +36,13 @@ def on_terminal(
     columns: int = 80,
     output: bool = True,
     error: bool = True,
+    code: str = "",
     **env: str,
 ) -> tuple[int, str, str]:
     """Run with a terminal as the chosen streams; return the status, what the terminal got, and what the pipe got."""
     master, slave = pty.openpty()
     done = subprocess.Popen(
-        [sys.executable, "-c", PROLOGUE.format(seconds=seconds, ks=ks), *words],
+        [sys.executable, "-c", code or PROLOGUE.format(seconds=seconds, ks=ks), *words],
         cwd=ROOT,
         stdout=slave if output else subprocess.PIPE,
         stderr=slave if error else subprocess.PIPE,
@@ -126,3 +128,63 @@ def test_no_progress_where_it_is_not_wanted(words: list[str]) -> None:
 def test_no_progress_off_a_terminal() -> None:
     _, _, piped = on_terminal("curve", "a.csv", seconds=1.4, error=False)
     assert piped == "fastpassk: note: a note\n"
+
+
+TASK = """
+import sys, time, fastpassk, polars as pl
+from fastpassk import threads
+from fastpassk.cli import main
+def count(*_, **__):
+    with threads.task({total}, "{of}") as shown:
+        shown.done = {total} * 3 // 4
+        time.sleep(1.5)
+    return pl.DataFrame(dict(problem=["p"], n=5, c=2))
+fastpassk.count = count
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("total", "of", "words"),
+    [
+        (4000, "files", "75 % of 4,000 files, 1 s"),
+        (40, "parts", "75 % of 40 parts, 1 s"),
+        (340_000_000, "bytes", "75 % of 340 MB, 1 s"),
+        (0, "bytes", "a.csv … 1 s"),
+        (1, "files", "a.csv … 1 s"),
+    ],
+)
+def test_long_work_shows_how_far_it_is(total: int, of: str, words: str) -> None:
+    _, shown, piped = on_terminal("count", "a.csv", output=False, code=TASK.format(total=total, of=of))
+    assert words in shown
+    assert piped == "problem,n,c\np,5,2\n"
+
+
+def test_no_progress_leaves_the_notes() -> None:
+    _, shown, _ = on_terminal("curve", "a.csv", "--no-progress", seconds=1.4)
+    assert "computing" not in shown
+    assert "note: a note" in shown
+
+
+REAL = """
+import sys
+from fastpassk.cli import main, progress
+from fastpassk.sources import coded
+coded.ROWS, coded.FEWEST_BYTES, progress.DELAY, progress.PERIOD = 1000, 0, 0.001, 0.001
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(("suffix", "share"), [("parquet", "% of 200 parts"), ("jsonl", r"% of 20 MB")])
+def test_counting_shows_how_far_it_is(tmp_path: Path, suffix: str, share: str) -> None:
+    frame = pl.DataFrame({"problem": [str(place) for place in range(1000)] * 200, "passed": True, "text": "x" * 50})
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "parquet":
+        frame.write_parquet(path, row_group_size=1000)
+    else:
+        frame.write_ndjson(path)
+        share = f"% of {path.stat().st_size / 1e6:,.0f} MB"
+    status, shown, piped = on_terminal("count", str(path), output=False, code=REAL, columns=400)
+    assert status == 0
+    assert share in shown
+    assert piped.count("\n") == 1001

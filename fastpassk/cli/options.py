@@ -70,6 +70,17 @@ def whole(given: list[str]) -> object:
         raise ValueError("it is one whole number") from None
 
 
+def thread_number(given: list[str]) -> object:
+    """Read a number of threads."""
+    from fastpassk.threads import parse_count
+
+    number = str(text(given))
+    try:
+        return parse_count(number.strip())
+    except ValueError as error:
+        raise ValueError(f"it is {error}") from None
+
+
 def none_or_text(given: list[str]) -> object:
     """Read a text of which `none` means None."""
     return None if text(given) == "none" else text(given)
@@ -162,7 +173,7 @@ def values(allowed: tuple[str, ...]) -> str:
 ALL = "curve score count"
 READ = "curve score count check"
 RESULT = "curve score count merge"
-NAMING, POLICY, OUTPUT = "what the columns are", "policies", "output"
+NAMING, POLICY, OUTPUT, RUNNING = "what the columns are", "policies", "output", "how it runs"
 
 OPTIONS: tuple[Option, ...] = (
     Option("k", "curve score", "what to compute",
@@ -186,6 +197,8 @@ OPTIONS: tuple[Option, ...] = (
            values(policies.MISSING), joined, default="error"),
     Option("duplicates", ALL, POLICY, "what a repeated (identity, problem, attempt) is", values(policies.DUPLICATES),
            default="error where there are attempts"),
+    Option("bad_lines", READ, POLICY, "what an unreadable line of NDJSON or CSV is; skip counts and leaves it out",
+           values(policies.BAD_LINES), default="error"),
     Option("pool", ALL, POLICY, "identity columns whose values may be added together; may be repeated", "NAMES", names),
     Option("problems", ALL, POLICY, "file with all problems that must be there: a table, or one per line", "FILE"),
     Option("expect_n", ALL, POLICY, "samples that each problem must have", "N", whole),
@@ -196,6 +209,8 @@ OPTIONS: tuple[Option, ...] = (
            default="null"),
     Option("average", "curve", POLICY, "mean over problems, or the pooled rate of all samples (k = 1)",
            values(policies.AVERAGE), default="problems"),
+    Option("partition_by", "score", OUTPUT,
+           "columns whose values become folders, such as model=a, in the folder that -o names", "NAMES", names),
     Option("interval", "curve", POLICY, "confidence interval", values(("none", *policies.INTERVALS)), none_or_text,
            default="none"),
 )  # fmt: skip
@@ -214,7 +229,13 @@ OUTPUT_OPTIONS: tuple[Option, ...] = (
     Option("quiet", RESULT + " check", OUTPUT, "no notes and no progress on standard error"),
 )  # fmt: skip
 
+RUN_OPTIONS: tuple[Option, ...] = (
+    Option("threads", RESULT + " check", RUNNING, "threads to work with; goes before FASTPASSK_THREADS", "N",
+           thread_number, default="as many as there are processors"),
+    Option("no_progress", RESULT + " check", RUNNING, "no progress line, which only a terminal gets; notes stay"),
+)  # fmt: skip
+
 
 def options_of(command: str) -> list[Option]:
-    """Return the options that a sub-command takes, those about the output last."""
-    return [option for option in (*OPTIONS, *OUTPUT_OPTIONS) if command in option.commands.split()]
+    """Return the options that a sub-command takes, those about the output and the process last."""
+    return [option for option in (*OPTIONS, *OUTPUT_OPTIONS, *RUN_OPTIONS) if command in option.commands.split()]

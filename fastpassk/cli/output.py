@@ -35,15 +35,18 @@ class Output:
         The options of text tables that were given: layout, unit, digits.
     quiet
         No notes and no progress.
+    folder
+        `output` is a folder for many files.
     """
 
     output: str | None
     json: bool
     style: dict[str, Any]
     quiet: bool
+    folder: bool = False
 
     @classmethod
-    def of(cls, given: Mapping[str, object]) -> Output:
+    def of(cls, given: Mapping[str, object], *, folder: bool = False) -> Output:
         """Read the options that were given.
 
         Raises
@@ -52,7 +55,7 @@ class Output:
             Options that exclude each other, or a file that cannot be written to.
         """
         style = {name: given[name] for name in STYLE if name in given}
-        output = cls(cast("str | None", given.get("output")), "json" in given, style, "quiet" in given)
+        output = cls(cast("str | None", given.get("output")), "json" in given, style, "quiet" in given, folder)
         output._check()
         return output
 
@@ -64,14 +67,16 @@ class Output:
     @property
     def data_path(self) -> str | None:
         """The file to write, when it holds data rather than text for people."""
-        return None if self.path is None or _is_markdown(self.path) else self.path
+        return None if self.path is None or (_is_markdown(self.path) and not self.folder) else self.path
 
     def refuse_input(self, sources: Sequence[str]) -> None:
         """Raise a `UsageError` when the file to be written exists and is one of the inputs."""
         if self.path is not None and Path(self.path).is_file():
             from fastpassk.storage import expand, refuse_input
 
-            refuse_input(self.path, expand([source for source in sources if source != "-"]))
+            # A pipe can be read once only, and is not looked into.
+            named = [source for source in sources if source != "-" and not Path(source).is_fifo()]
+            refuse_input(self.path, expand(named) if named else [])
 
     def _check(self) -> None:
         """Find before the work what would spoil it at the end."""
@@ -82,7 +87,7 @@ class Output:
             raise UsageError(f"--{name} styles a table for people; it goes with a terminal or a .md file")
         if self.path is not None and not Path(self.path).parent.is_dir():
             raise UsageError(f"no folder {str(Path(self.path).parent)!r} to write {self.path!r} into")
-        if self.data_path is not None:
+        if self.data_path is not None and not self.folder:
             _check_suffix(self.data_path)
 
 

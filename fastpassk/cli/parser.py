@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from fastpassk._version import __version__
 from fastpassk.cli.commands import COMMANDS, Command
-from fastpassk.cli.options import OPTIONS, OUTPUT_OPTIONS, Option, options_of
+from fastpassk.cli.options import OPTIONS, OUTPUT_OPTIONS, RUN_OPTIONS, Option, options_of
 from fastpassk.errors import UsageError, hint
 
 if TYPE_CHECKING:
@@ -34,12 +34,15 @@ class Call(NamedTuple):
         Keyword arguments of the library function.
     output
         The options about the output.
+    running
+        The options about the process.
     """
 
     command: Command
     sources: list[str]
     keywords: dict[str, object]
     output: dict[str, object]
+    running: dict[str, object]
 
 
 class Parser(argparse.ArgumentParser):
@@ -77,7 +80,8 @@ def parse(words: Sequence[str]) -> Call:
     if unknown:
         parser.error(_unknown(unknown[0], command))
     values = vars(given)
-    return Call(command, values.get("sources", []), _values(OPTIONS, values), _values(OUTPUT_OPTIONS, values))
+    keywords, output, running = (_values(options, values) for options in (OPTIONS, OUTPUT_OPTIONS, RUN_OPTIONS))
+    return Call(command, values.get("sources", []), keywords, output, running)
 
 
 def top_parser() -> Parser:

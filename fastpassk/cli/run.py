@@ -6,14 +6,17 @@ or two lines on standard error. With FASTPASSK_DEBUG=1 the traceback stands befo
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from fastpassk import threads
 from fastpassk.cli.parser import Call, parse
+from fastpassk.cli.signals import end_as_after_interrupt
 from fastpassk.errors import FastpasskError, FastpasskWarning, UsageError
 
 if TYPE_CHECKING:
@@ -33,16 +36,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv
         The words after the program's name; those of the process by default.
     """
-    if argv is None:  # a process of its own: asked to end, it cleans up as after Ctrl-C
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    alone = argv is None  # a process of its own
+    if alone:  # asked to end, it cleans up as after Ctrl-C
+        end_as_after_interrupt()
     try:
         status = _run(sys.argv[1:] if argv is None else argv)
         _flush()
     except BrokenPipeError:
         _close_output()  # the reader has seen enough, as in `fastpassk curve … | head`
-        return DONE
+        status = DONE
     except BaseException as error:  # noqa: BLE001 - the one edge; a panic in Rust derives from BaseException
-        return _failed(error)
+        status = _failed(error, alone=alone)
+    if alone:
+        _end(status)
     return status
 
 
@@ -51,13 +57,19 @@ def _run(words: Sequence[str]) -> int:
         call = parse(words)
     except SystemExit:  # --help and --version have been answered
         return DONE
+    with threads.held_to(cast("int | None", call.running.get("threads"))):
+        return _answer(call)
+
+
+def _answer(call: Call) -> int:
+    """Call the library function and show what it returns."""
     from fastpassk.cli.output import Output, show
     from fastpassk.cli.progress import progress
 
-    output = Output.of(call.output)
-    output.refuse_input(call.sources)
+    output = Output.of(call.output, folder="partition_by" in call.keywords)
     with _notes(quiet=output.quiet):
-        with progress(_doing(call), quiet=output.quiet):
+        output.refuse_input(call.sources)
+        with progress(_doing(call), quiet=output.quiet or "no_progress" in call.running):
             result = _call(call, output)
         if not _writes_itself(call, output):
             show(result, call.command.result, output)
@@ -109,8 +121,22 @@ def _notes(*, quiet: bool) -> Iterator[None]:
                 _tell(f"note: {note}")
 
 
-def _failed(error: BaseException) -> int:
+def _end(status: int) -> None:
+    """Let nothing disturb the end of the process.
+
+    After an interrupt, threads of Polars may still be busy, and would abort a Python that takes itself apart under
+    them; so the process ends at once, after what is registered for its end (temporary files go).
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the output is written: a Ctrl-C comes too late
+    if status == INTERRUPTED:
+        atexit._run_exitfuncs()
+        os._exit(status)
+
+
+def _failed(error: BaseException, *, alone: bool) -> int:
     """Say what went wrong and return the status."""
+    if alone:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C finds it ending already
     if isinstance(error, KeyboardInterrupt):
         _tell("interrupted")
         return INTERRUPTED

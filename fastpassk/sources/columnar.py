@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from fastpassk.errors import FastpasskError
 from fastpassk.sources.tables import Table
 from fastpassk.storage import File, metadata
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def open_parquet(file: File) -> Table:
@@ -23,7 +26,7 @@ def open_parquet(file: File) -> Table:
             _check_dictionary(file, name)
         return whole.select(names)
 
-    return Table(file.name, schema, scan, file, metadata=ours)
+    return Table(file.name, schema, scan, file, metadata=ours, together=None if narrow else _scan_several)
 
 
 def open_arrow(file: File) -> Table:
@@ -50,6 +53,10 @@ def overflow(file: File, name: str) -> str:
     """Say that a dictionary has more values than its codes."""
     fact = f"{file.name}: column {name!r} is a dictionary with 8-bit codes and more values than they can tell apart"
     return f"{fact}; no reader decodes it, so write it again with plain strings"
+
+
+def _scan_several(paths: list[Path], schema: dict[str, pl.DataType]) -> pl.LazyFrame:
+    return pl.scan_parquet(paths, glob=False, hive_partitioning=False, schema=schema, extra_columns="ignore")
 
 
 def _only(schema: Any, names: list[str]) -> Any:

@@ -9,9 +9,10 @@ import polars as pl
 
 from fastpassk.errors import FastpasskError, UsageError, choose, listing
 from fastpassk.schema.names import assumed
-from fastpassk.schema.policies import parse_names
+from fastpassk.schema.policies import BAD_LINES, parse_names
 from fastpassk.sources import slices
 from fastpassk.sources.failures import translated
+from fastpassk.sources.groups import joined
 from fastpassk.sources.opening import open_all, open_one
 from fastpassk.sources.roles import Names, Roles, resolve
 from fastpassk.sources.tables import FILE
@@ -87,6 +88,7 @@ def read(
     assume: Mapping[str, object] | None = None,
     where: str | pl.Expr | None = None,
     meta: object = None,
+    bad_lines: str = "error",
 ) -> Dataset:
     """Open a source and tell what it is.
 
@@ -109,6 +111,8 @@ def read(
         The rows to keep: a SQL expression as text, or a Polars expression.
     meta
         A table about the problems, joined on the problem; its columns can be named in `where` and `by`.
+    bad_lines
+        What a line of NDJSON or a row of CSV that cannot be read is: `"error"`, or `"skip"`: left out and counted.
 
     Returns
     -------
@@ -122,6 +126,7 @@ def read(
         A file that cannot be read, or a source without rows.
     """
     choose(format, ("auto", *FORMATS), "format")
+    choose(bad_lines, BAD_LINES, "bad_lines")
     named = {"problem": problem, "passed": passed, "attempt": attempt, "n": n, "c": c}
     about = open_one(meta, "meta") if meta is not None else None
     names = Names(
@@ -131,25 +136,41 @@ def read(
         tuple(about.schema) if about else (),
     )
     wishes = _Wishes(names, assume or {}, slices.parse(where), threshold, about)
-    tables = open_all(source, format, wishes.words())
-    return _assembled(tables, [_resolved(table, wishes) for table in tables], wishes)
+    tables = open_all(source, format, wishes.words(), skip=bad_lines == "skip")
+    resolved = _resolved(tables, wishes)
+    _refuse_mixture(tables, resolved)
+    return _assembled(*joined(tables, resolved, slices.names_in(wishes.where)), wishes)
 
 
-def _resolved(table: Table, wishes: _Wishes) -> Roles:
+def _resolved(tables: list[Table], wishes: _Wishes) -> list[Roles]:
+    """Find the roles of each table, once for those with the same columns."""
+    known: dict[object, Roles] = {}
+    found = []
+    for table in tables:
+        key = (*table.columns, str(table.metadata.get("identity")))
+        if key not in known:
+            known[key] = _roles(table, wishes)
+        found.append(known[key])
+    return found
+
+
+def _roles(table: Table, wishes: _Wishes) -> Roles:
     listed = table.metadata.get("identity")
     try:
         values = assumed(wishes.assume, table.columns)
-        return resolve([*table.columns, *values], wishes.names, listed if isinstance(listed, list) else None)
+        columns = [*table.columns, *values]  # a file in the folder of no value lacks that column, which is null then
+        known = [name for name in listed if name in columns] if isinstance(listed, list) else None
+        return resolve(columns, wishes.names, known)
     except UsageError as error:
         raise UsageError(f"{table.name}: {error}") from None
 
 
 def _assembled(tables: list[Table], resolved: list[Roles], wishes: _Wishes) -> Dataset:
-    _refuse_mixture(tables, resolved)
     kind = resolved[0].kind
     if wishes.threshold is not None and kind != "samples":
         raise UsageError(f"threshold is for samples, and this is a table of {kind}")
-    files = tuple(table.file for table in tables if table.file is not None)
+    files = tuple(file for table in tables for file in table.files)
+    formats = dict.fromkeys(table.files[0].format if table.files else "frame" for table in tables)
     with translated(files):
         _refuse_no_rows(tables)
         views = _views(tables, resolved, wishes)
@@ -159,9 +180,9 @@ def _assembled(tables: list[Table], resolved: list[Roles], wishes: _Wishes) -> D
         frame=frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal_relaxed"),
         identity=tuple(dict.fromkeys(name for roles in resolved for name in roles.names())),
         columns=_origins(tables, resolved, wishes),
-        format=", ".join(dict.fromkeys(table.file.format if table.file else "frame" for table in tables)),
+        format=", ".join(formats),
         files=tuple(file.name for file in files),
-        said=tuple(table.metadata for table in tables),
+        said=tuple(table.metadata for table in tables for _ in table.files or ("frame",)),
         inputs=files,
         views=tuple(views) if wishes.where is None and wishes.meta is None else (),
     )
@@ -177,9 +198,10 @@ def _refuse_mixture(tables: list[Table], resolved: list[Roles]) -> None:
 
 def _refuse_no_rows(tables: list[Table]) -> None:
     """Look for a first row in the files; a lazy frame may be dear, and is left alone."""
-    if any(table.file is None or _has_rows(table) for table in tables):
+    if any(not table.files or _has_rows(table) for table in tables):
         return
-    raise FastpasskError(f"{listing(table.name for table in tables)} {'have' if tables[1:] else 'has'} no rows")
+    names = [file.name for table in tables for file in table.files]
+    raise FastpasskError(f"{listing(names)} {'have' if names[1:] else 'has'} no rows")
 
 
 def _has_rows(table: Table) -> bool:
@@ -212,6 +234,8 @@ def _origins(tables: list[Table], resolved: list[Roles], wishes: _Wishes) -> dic
     origins: dict[str, str] = {}
     for table, roles in zip(tables, resolved, strict=True):
         for name, column in (roles.identity | roles.columns).items():
-            elsewhere = "(folder)" if column in table.folders else "(set)" if column in wishes.assume else "(meta)"
-            origins.setdefault(name, column if column in table.schema else elsewhere)
+            elsewhere = "(folder)" if column in {*table.folders, *table.given} else None
+            elsewhere = elsewhere or ("(set)" if column in wishes.assume else "(meta)")
+            own = column in table.schema and column not in table.given
+            origins.setdefault(name, column if own else elsewhere)
     return origins

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from fastpassk import threads
 from fastpassk.errors import UsageError
 from fastpassk.schema.frames import need
 from fastpassk.schema.names import find
@@ -27,13 +28,11 @@ OPENERS: dict[str, Callable[[File], Table]] = {
     "parquet": open_parquet,
     "arrow": open_arrow,
     "arrow-stream": open_stream,
-    "csv": open_delimited,
-    "tsv": open_delimited,
     "json": open_array,
 }
 
 
-def open_all(source: object, format: str = "auto", words: Iterable[str] = ()) -> list[Table]:
+def open_all(source: object, format: str = "auto", words: Iterable[str] = (), *, skip: bool = False) -> list[Table]:
     """Open the files and then the frames of a source.
 
     Parameters
@@ -44,13 +43,17 @@ def open_all(source: object, format: str = "auto", words: Iterable[str] = ()) ->
         `"auto"`, or the format of all the files.
     words
         Columns that the caller names, to be looked for in files without a header.
+    skip
+        Whether lines of text files that cannot be read are left out, which is told.
     """
     items = list(source) if isinstance(source, (list, tuple)) and not is_records(source) else [source]
     paths = [item for item in items if isinstance(item, (str, os.PathLike))]
     frames = [item for item in items if not isinstance(item, (str, os.PathLike))]
     names = [f"frame {place}" for place in range(1, len(frames) + 1)] if len(frames) > 1 else ["the frame"]
     files = expand(paths, format) if paths or not frames else []
-    tables = [_opened(file, list(words)) for file in files]
+    wanted = list(words)
+    with threads.task(len(files), "files") as task:
+        tables = [_opened(file, wanted, skip=skip) for file in task.over(files)]
     with translated(()):
         return tables + [open_frame(frame, name) for frame, name in zip(frames, names, strict=False)]
 
@@ -78,6 +81,10 @@ def problem_key(table: Table, named: str | None = None) -> tuple[str, pl.Expr]:
     return name, canonical.key(name, table.schema[name], decimal=decimal)
 
 
-def _opened(file: File, words: list[str]) -> Table:
+def _opened(file: File, words: list[str], *, skip: bool) -> Table:
     with translated((file,)):
-        return open_lines(file, words) if file.format == "ndjson" else OPENERS[file.format](file)
+        if file.format == "ndjson":
+            return open_lines(file, words, skip=skip)
+        if file.format in ("csv", "tsv"):
+            return open_delimited(file, skip=skip)
+        return OPENERS[file.format](file)

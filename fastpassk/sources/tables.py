@@ -6,12 +6,14 @@ Each file is opened by itself, since the files of one set differ in columns and 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from fastpassk.storage import File
 
@@ -31,8 +33,17 @@ class Table:
     lists: frozenset[str] = frozenset()  # text columns that hold JSON lists
     objects: frozenset[str] = frozenset()  # text columns that hold JSON lists or objects, as their types say
     metadata: dict[str, object] = field(default_factory=dict)
+    # Scans columns of files like this one, one after the other; None where a file is not read as it stands.
+    together: Callable[[list[Path], dict[str, pl.DataType]], pl.LazyFrame] | None = None
+    group: tuple[File, ...] = ()  # the files of a table that was made of several; `file` is None then
+    given: frozenset[str] = frozenset()  # columns of such a table that the paths give
 
     @property
+    def files(self) -> tuple[File, ...]:
+        """The files behind the table."""
+        return (self.file,) if self.file else self.group
+
+    @cached_property
     def folders(self) -> dict[str, str]:
         """The columns that the path gives: those of folders, and the name of the file; the file's own go first."""
         given = {FILE: self.file.stem, **dict(self.file.partition)} if self.file else {}

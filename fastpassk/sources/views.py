@@ -63,14 +63,19 @@ def view(
     threshold
         A numeric outcome passes when it is at least this.
     """
-    wanted = dict.fromkeys([*roles.identity.values(), *roles.columns.values(), *words])
-    needed = [name for name in (table.schema if roles.kind == "triples" else wanted) if name in table.schema]
-    frame = table.scan(needed).with_columns(pl.lit(value, pl.String).alias(name) for name, value in constants.items())
-    schema = {name: table.schema[name] for name in needed} | dict.fromkeys(constants, pl.String())
+    read = needed(table, roles, words)
+    frame = table.scan(read).with_columns(pl.lit(value, pl.String).alias(name) for name, value in constants.items())
+    schema = {name: table.schema[name] for name in read} | dict.fromkeys(constants, pl.String())
     columns = roles.identity | {role: roles.columns[role] for role in TEXT_ROLES if role in roles.columns}
     whole = decimals(table, frame, columns.values())
     keys = {name: _key(table, roles, schema | more, column, whole) for name, column in columns.items()}
     return View(table, roles, frame, schema, keys, threshold)
+
+
+def needed(table: Table, roles: Roles, words: Iterable[str]) -> list[str]:
+    """List the columns of a table that are read: those with a role and those of `words`; of triples, all."""
+    wanted = dict.fromkeys([*roles.identity.values(), *roles.columns.values(), *words])
+    return [name for name in (table.schema if roles.kind == "triples" else wanted) if name in table.schema]
 
 
 def shaped(view: View) -> pl.LazyFrame:

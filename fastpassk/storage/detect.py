@@ -9,8 +9,10 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -36,6 +38,10 @@ OURS = b'{"provenance":'  # how the JSON files begin that `write_frame` makes
 HEAD = 1 << 16  # bytes that are looked at to tell a format
 
 
+class DocumentError(FastpasskError):
+    """A file is one JSON document, such as a configuration or the results of a harness."""
+
+
 @dataclass(frozen=True)
 class File:
     """One input file: where it is, how it is encoded, what its folders say."""
@@ -46,13 +52,18 @@ class File:
     compression: str | None = None  # "gzip", "zstd" or None
     partition: tuple[tuple[str, str], ...] = ()  # hive keys of its folders, as text
 
-    @property
+    @cached_property
     def stem(self) -> str:
         """The name of the file, without its folders and known suffixes."""
-        name = Path(self.name).name
-        while Path(name).suffix.lower() in (*SUFFIXES, *COMPRESSIONS):
-            name = Path(name).stem
+        name = readable(_last(self.name))
+        while (dot := name.rfind(".")) > 0 and name[dot:].lower() in (*SUFFIXES, *COMPRESSIONS):
+            name = name[:dot]
         return name
+
+
+def readable(text: str) -> str:
+    r"""Write the bytes of a file name that are no UTF-8 as `\xff`; other text is returned as it is."""
+    return text if text.isascii() else os.fsencode(text).decode(errors="backslashreplace")
 
 
 def known(name: str) -> bool:
@@ -100,10 +111,16 @@ def separator_of(file: File) -> str:
 
 
 def _split(name: str) -> tuple[str | None, str | None]:
-    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
+    """Tell format and compression by the suffixes."""
+    suffixes = ["." + part for part in _last(name).lstrip(".").lower().split(".")[1:]]
     packed = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     inner = suffixes[:-1] if packed else suffixes
     return (SUFFIXES.get(inner[-1]) if inner else None), packed
+
+
+def _last(name: str) -> str:
+    """Return the name of a file without its folders, sooner than a Path would."""
+    return os.path.basename(name)  # noqa: PTH119
 
 
 def _magic_of_packing(magic: bytes) -> str | None:
@@ -155,7 +172,7 @@ def _settle(kind: str, head: bytes, name: str) -> str:
     first, _, rest = text.partition(b"\n")
     if _is_object(first) and (rest.lstrip().startswith(b"{") or len(first) >= HEAD - len(UTF8_MARK)):
         return "ndjson"
-    raise FastpasskError(
+    raise DocumentError(
         f"{name} is one JSON document, as evaluation harnesses write it; no importer for it is there yet. Give one"
         " object a line (NDJSON), a JSON array of records, or a table"
     )

@@ -11,14 +11,16 @@ import glob
 import os
 import re
 import select
+import shutil
 import sys
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from fastpassk.errors import FastpasskError, UsageError, hint, listing, tell
-from fastpassk.storage.detect import SUFFIXES, File, identify, known
+from fastpassk.storage.detect import SUFFIXES, DocumentError, File, identify, known, readable
 from fastpassk.storage.prints import fingerprint
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 URL = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+://")
 BLOCK = 1 << 20
+SAFE = " @+,:;()!~"  # characters of folder names beside letters, digits and _ . -
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -37,8 +40,8 @@ def expand(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], fo
     ----------
     source
         A path, a glob, a directory, `"-"` for standard input, or a list of those. A path that exists is taken as it
-        is, whatever characters it holds. In directories, names that begin with a dot or an underscore and files
-        of unknown suffix are left out.
+        is, whatever characters it holds. In directories, names that begin with a dot or an underscore, files of unknown
+        suffix, and single JSON documents beside other files are left out.
     format
         `"auto"`, or one of `FORMATS` for all the files.
 
@@ -56,12 +59,15 @@ def expand(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], fo
     Warns
     -----
     FastpasskWarning
-        Two files hold the same bytes under different names.
+        Two files hold the same bytes under different names, or something in a directory was left out.
     """
     items = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     if not items:
         raise UsageError("the source is an empty list; give at least one file")
-    files = [file for item in items for file in _expand_one(os.fspath(item), format)]
+    left: list[str] = []
+    files = [file for item in items for file in _expand_one(os.fsdecode(item), format, left)]
+    if left:
+        tell(f"left out of the folders as no data: {listing(left, 1)}")
     _refuse_repeats(files)
     _warn_of_copies(files)
     return files
@@ -75,21 +81,46 @@ def refuse_input(path: str | os.PathLike[str], files: Iterable[File]) -> None:
             raise UsageError(f"{path} is one of the inputs and would be overwritten; write to another file")
 
 
-def _expand_one(text: str, format: str) -> list[File]:
+def partition_name(key: str, value: object) -> str:
+    """Return the name of the folder that holds the rows of one value, which `expand` reads back as text.
+
+    Whatever could be taken for something else is written as `%2F`: separators, a leading dot, the name of no value.
+    """
+    text = NO_VALUE if value is None else quote(str(value), safe=SAFE).replace(NO_VALUE, "%5F" + NO_VALUE[1:])
+    name = quote(key, safe=SAFE)
+    return f"{'%2E' + name[1:] if name.startswith('.') else name}={text}"
+
+
+def _expand_one(text: str, format: str, left: list[str]) -> list[File]:
+    """List the files of one item; what is passed over in folders goes into `left`."""
     if URL.match(text):
         raise UsageError(
             f"{text}: remote sources are not read yet; download it, or open it with Polars and pass the frame"
         )
     if text == STANDARD_INPUT:
         return [identify(_spooled(sys.stdin.buffer), "standard input", format)]
-    names = _names(text, told=format != "auto")
-    return [identify(_readable(Path(name)), name, format, _partition(name)) for name in names]
+    if Path(text).is_dir():
+        return _identified(_walk(Path(text), left, told=format != "auto"), format, left)
+    names = _names(text, left, told=format != "auto")
+    return [identify(_readable(name), name, format, partition_of(name)) for name in names]
 
 
-def _names(text: str, *, told: bool) -> list[str]:
+def _identified(names: list[str], format: str, left: list[str]) -> list[File]:
+    """Tell the formats of the files of a folder, leaving out JSON documents where there is anything else."""
+    files, documents = [], []
+    for name in names:
+        try:
+            files.append(identify(_readable(name), name, format, partition_of(name)))
+        except DocumentError as error:
+            documents.append(error)
+            left.append(name)
+    if documents and not files:
+        raise documents[0]
+    return files
+
+
+def _names(text: str, left: list[str], *, told: bool) -> list[str]:
     path = Path(text)
-    if path.is_dir():
-        return _walk(path, told=told)
     if path.exists():
         return [str(path)]
     if not glob.has_magic(text):
@@ -98,55 +129,87 @@ def _names(text: str, *, told: bool) -> list[str]:
     found = sorted(Path(match) for match in glob.glob(text, recursive=True))  # noqa: PTH207 - the root may be anywhere
     shown = [match for match in found if not _hidden(match.name)]
     names = [
-        name for match in shown for name in (_walk(match, told=told, strict=False) if match.is_dir() else [str(match)])
+        name
+        for match in shown
+        for name in (_walk(match, left, told=told, strict=False) if match.is_dir() else [str(match)])
     ]
     if not names:
         raise FastpasskError(f"no file matches {text}")
     return list(dict.fromkeys(names))  # `**` meets a folder and its files
 
 
-def _walk(folder: Path, *, told: bool, strict: bool = True) -> list[str]:
+def _walk(folder: Path, left: list[str], *, told: bool, strict: bool = True) -> list[str]:
     """List the data files of a folder; where the format is told, they may be of unknown suffix."""
-    seen = list(_files_under(folder, set()))
+    hidden: list[str] = []
+    seen = list(_files_under(str(folder), set(), hidden))
     names = [name for name in seen if known(name)] or (seen if told else [])
     if names or not strict:
+        kept = set(names)
+        left.extend(sorted([name for name in seen if name not in kept] + hidden))
         return names
     passed_over = f"; left out: {listing(Path(name).name for name in seen)}" if seen else ""
     raise FastpasskError(f"no result files in {folder} (looked for {' '.join(SUFFIXES)}){passed_over}")
 
 
-def _files_under(folder: Path, above: set[str]) -> Iterator[str]:
+def _files_under(folder: str, above: set[str], hidden: list[str]) -> Iterator[str]:
     real = os.path.realpath(folder)
     if real in above:  # a link back to a folder above it
         return
     try:
-        entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
     except PermissionError as error:
         raise FastpasskError(f"{folder} may not be read: permission denied") from error
     for entry in entries:
+        path = entry.name if folder == os.curdir else entry.path
         if _hidden(entry.name):
-            continue
-        if entry.is_dir():
-            yield from _files_under(entry, above | {real})
-        elif entry.is_file() or (entry.is_symlink() and not entry.exists()):  # a dead link is an error, not nothing
-            yield str(entry)
+            hidden.append(path)
+        elif entry.is_dir():
+            yield from _files_under(path, above | {real}, hidden)
+        elif entry.is_file() or (entry.is_symlink() and not Path(path).exists()):  # a dead link is an error
+            yield path
 
 
 def _hidden(name: str) -> bool:
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
-def _partition(name: str) -> tuple[tuple[str, str], ...]:
-    pairs = (part.partition("=") for part in Path(name).parts[:-1])
-    return tuple((unquote(key), unquote(value)) for key, sign, value in pairs if key and sign and value != NO_VALUE)
+def partition_of(name: str) -> tuple[tuple[str, str], ...]:
+    """Return the keys that the folders of a file give it, with their values as text."""
+    return _keys_of(os.path.dirname(name))  # noqa: PTH120 - a Path a file is slow
 
 
-def _readable(path: Path) -> Path:
-    """Return a path that can be opened more than once: a named pipe is copied to a file."""
+@lru_cache(1024)
+def _keys_of(folder: str) -> tuple[tuple[str, str], ...]:
+    pairs = (part.partition("=") for part in Path(folder).parts)
+    return tuple((_plain(key), _plain(value)) for key, sign, value in pairs if key and sign and value != NO_VALUE)
+
+
+def _plain(text: str) -> str:
+    r"""Undo percent signs; bytes that are no UTF-8 are written as `\xff`, so that different ones stay different."""
+    return readable(unquote(text, errors="backslashreplace"))
+
+
+def _readable(name: str) -> Path:
+    """Return a path that can be opened, more than once, by every reader.
+
+    A named pipe is copied to a file, and a name that is no valid text gets a link of another name.
+    """
+    path = Path(name)
+    if readable(name) != name:
+        return _linked(path)
     if not path.is_fifo():
         return path
     with path.open("rb") as stream:
         return _spooled(stream)
+
+
+def _linked(path: Path) -> Path:
+    folder = tempfile.mkdtemp(prefix="fastpassk-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    link = Path(folder, "input")
+    link.symlink_to(path.resolve())
+    return link
 
 
 def _spooled(stream: BinaryIO) -> Path:
@@ -183,22 +246,35 @@ def _is_real(stream: BinaryIO) -> bool:
 
 
 def _refuse_repeats(files: list[File]) -> None:
-    first: dict[str, str] = {}
+    """Refuse a file that is there twice, by the same name, by a link, or as a hard link.
+
+    Folders of the same keys may tell two names of one file apart, as they do for copies.
+    """
+    first: dict[object, File] = {}
     for file in files:
-        real = os.path.realpath(file.path)
-        if real in first:
-            raise UsageError(f"{file.name} is the same file as {first[real]}; give each file once")
-        first[real] = file.name
+        other = first.setdefault(_identity(file.path), file)
+        if other is not file and not _told_apart(file, other):
+            raise UsageError(f"{file.name} is the same file as {other.name}; give each file once")
+
+
+def _identity(path: Path) -> object:
+    """Return what two names of one file have in common; some file systems do not number their files."""
+    status = path.stat()
+    return (status.st_dev, status.st_ino) if status.st_ino else os.path.realpath(path)
+
+
+def _told_apart(file: File, other: File) -> bool:
+    return file.partition != other.partition and dict(file.partition).keys() == dict(other.partition).keys()
 
 
 def _warn_of_copies(files: list[File]) -> None:
-    """Fingerprints are taken only of files of one size under the same folder keys."""
-    groups: dict[object, list[File]] = {}
+    """Compare the fingerprints of files of one size, unless folders of the same keys tell them apart."""
+    groups: dict[int, list[File]] = {}
     for file in files:
-        groups.setdefault((file.path.stat().st_size, file.partition), []).append(file)
+        groups.setdefault(file.path.stat().st_size, []).append(file)
     for group in groups.values():
-        prints: dict[str, str] = {}
-        for file in group if len(group) > 1 else ():
-            other = prints.setdefault(fingerprint(file.path), file.name)
-            if other != file.name:
-                tell(f"{file.name} holds the same bytes as {other}; if it is a copy, its samples count twice")
+        prints: dict[object, File] = {}
+        for file in group if len({file.partition for file in group}) < len(group) else ():
+            other = prints.setdefault((file.partition, fingerprint(file.path)), file)
+            if other is not file:
+                tell(f"{file.name} holds the same bytes as {other.name}; if it is a copy, its samples count twice")
